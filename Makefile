@@ -1,0 +1,35 @@
+# Everything runs in .venv, made on first use. Needs Python 3.11 or later, git and make.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test bench lint docs clean
+
+demo: .venv/ready
+	$(BIN)/python docs/paper_example.py
+
+test: .venv/ready
+	$(BIN)/python -m pytest
+
+bench: .venv/ready
+	PYTHONPATH=tests $(BIN)/python benchmarks/reordering.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/fertility.py
+	$(BIN)/python benchmarks/import_time.py
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: .venv/ready
+	$(BIN)/pip install -q -c constraints.txt --group docs
+	$(BIN)/mkdocs build --strict
+
+clean:
+	rm -rf .venv site
+
+# The constraints come with the CPU build of torch wherever there is one: never install without them.
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q "pip>=25.1"
+	$(BIN)/python -m pip install -q -c constraints.txt --group dev -e .
+	touch $@

@@ -1,0 +1,70 @@
+"""The reordering layer: a distribution over separable permutations of a sequence of vectors."""
+
+import torch
+from torch import Tensor, nn
+
+from ftor.distributions import SeparablePermutation
+from ftor.ops.check import check_lengths, check_shape
+
+
+class ReorderingLayer(nn.Module):
+    """Scores every split of every span from differences of fence posts: section 6.2 of the paper.
+
+    With Z = (begin, x_1, …, x_l, end), fence post p is the forward half of Z_p beside the backward half of
+    −Z_{p+1}, and a span's features are the difference of its two fence posts. The scorer maps the features
+    of both parts of a split to 2 scores, through one hidden layer with ReLU and dropout.
+
+    Begin and end stand at each sequence's own ends, so that no result depends on the rest of the batch.
+
+    Args:
+        width: D, the size of the incoming vectors, even.
+        hidden: H, the size of the scorer's hidden layer; 4·D by default.
+        dropout: probability of dropping its units in training.
+    """
+
+    def __init__(self, width: int, hidden: int | None = None, dropout: float = 0.1) -> None:
+        super().__init__()
+        if width % 2:
+            raise ValueError(f"width: expected an even number, found {width}")
+        if not 0 <= dropout < 1:
+            raise ValueError(f"dropout: expected 0 ≤ dropout < 1, found {dropout}")
+        self.width, self.dropout = width, dropout
+        self.begin = nn.Parameter(torch.randn(width))
+        self.end = nn.Parameter(torch.randn(width))
+        self.hidden = nn.Linear(2 * width, hidden or 4 * width)
+        self.output = nn.Linear(self.hidden.out_features, 2)
+
+    def forward(
+        self, x: Tensor, lengths: Tensor, generator: torch.Generator | None = None
+    ) -> SeparablePermutation:
+        """Turn vectors `x` (B, L, D) with `lengths` (B,) into a distribution over their permutations.
+
+        `generator` draws the seed of dropout in training; torch's default one if not given.
+        """
+        check_shape("x", x, ("B", "L", self.width))
+        check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the L of x")
+        fence_posts = self._fence_posts(x, lengths)
+        left, right = self.hidden.weight.chunk(2, dim=1)
+        # A split's hidden units are left·(post_j − post_i) + right·(post_k − post_j) + bias.
+        start, end = (fence_posts @ torch.cat([-left, right]).mT).chunk(2, dim=-1)
+        return SeparablePermutation.from_fence_posts(
+            start,
+            self.hidden.bias - start - end,
+            end,
+            self.output.weight,
+            self.output.bias,
+            lengths,
+            dropout=self.dropout if self.training else 0.0,
+            generator=generator,
+        )
+
+    def _fence_posts(self, x: Tensor, lengths: Tensor) -> Tensor:
+        """Fence posts (B, L+1, D)."""
+        B, L, _ = x.shape
+        half = self.width // 2
+        posts = torch.arange(L + 1, device=x.device)[:, None]
+        length = lengths[:, None, None]
+        forward = torch.cat([self.begin[:half].expand(B, 1, half), x[..., :half]], 1)
+        backward = torch.cat([x[..., half:], self.end[half:].expand(B, 1, half)], 1)
+        backward = torch.where(posts == length, self.end[half:], backward)
+        return torch.cat([forward, -backward], -1).masked_fill(posts > length, 0)

@@ -1,0 +1,53 @@
+"""Checks of arguments; every error names the argument, what was expected and what was found."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+
+def check_shape(name: str, tensor: Tensor, expected: Sequence[int | str]) -> None:
+    """Refuse a tensor whose shape differs from `expected`; a string stands for any size of that name."""
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"{name}: expected a tensor, found {type(tensor).__name__}")
+    agrees = tensor.dim() == len(expected) and all(
+        isinstance(want, str) or size == want for size, want in zip(tensor.shape, expected, strict=True)
+    )
+    if not agrees:
+        wanted = ", ".join(str(size) for size in expected)
+        raise ValueError(f"{name}: expected shape ({wanted}), found {tuple(tensor.shape)}")
+
+
+def check_floating(name: str, tensor: Tensor) -> None:
+    """Refuse a tensor that does not hold real numbers."""
+    if not tensor.is_floating_point():
+        raise TypeError(f"{name}: expected a floating-point tensor, found {tensor.dtype}")
+
+
+def check_like(name: str, tensor: Tensor, other_name: str, other: Tensor) -> None:
+    """Refuse a tensor of another dtype or on another device than `other`."""
+    if tensor.dtype != other.dtype:
+        raise TypeError(f"{name}: expected {other.dtype} like {other_name}, found {tensor.dtype}")
+    check_device(name, tensor, other_name, other)
+
+
+def check_device(name: str, tensor: Tensor, other_name: str, other: Tensor) -> None:
+    """Refuse a tensor on another device than `other`."""
+    if tensor.device != other.device:
+        raise ValueError(f"{name}: expected device {other.device} like {other_name}, found {tensor.device}")
+
+
+def check_lengths(
+    name: str, lengths: Tensor, other_name: str, other: Tensor, low: int, high: int | Tensor, why: str = ""
+) -> None:
+    """Refuse lengths that are not int64 (B,) with `low` ≤ length ≤ `high`, beside `other` (B, …)."""
+    check_shape(name, lengths, other.shape[:1])
+    check_device(name, lengths, other_name, other)
+    if lengths.dtype != torch.int64:
+        raise TypeError(f"{name}: expected torch.int64, found {lengths.dtype}")
+    outside = (lengths < low) | (lengths > high)
+    if bool(outside.any()):
+        row = int(outside.nonzero()[0])
+        top = int(high[row]) if isinstance(high, Tensor) else high
+        because = f" ({why})" if why else ""
+        raise ValueError(f"{name}: expected {low} to {top}{because}, found {int(lengths[row])} in row {row}")

@@ -1,0 +1,141 @@
+"""Fertility in plain torch: any device, differentiable any number of times; a loop over the tokens only.
+
+The derivation is in README.md. Everything is computed in float64 (where the device has it) and
+returned in the dtype of `log_p`.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ftor.ops.dispatch import LOG_ZERO
+
+IMPOSSIBLE = LOG_ZERO / 2
+"""Log-probabilities up to here mean "never"; far below any real one, far above sums that contain LOG_ZERO."""
+
+
+def length_log_probs(log_p: Tensor, max_length: int) -> Tensor:
+    """The log P(f_1 + … + f_n = l) for l = 0..max_length: (B, n, d+1) → (B, max_length+1)."""
+    log_sums, _ = _prefix_sums(_wide(log_p), max_length)
+    return log_sums.to(log_p.dtype)
+
+
+def log_prob_length(log_p: Tensor, lengths: Tensor) -> Tensor:
+    """The log P(f_1 + … + f_n = length) of each row's length: (B, n, d+1), (B,) → (B,)."""
+    high = longest(log_p, lengths)
+    found = length_log_probs(log_p, high).gather(1, lengths.clamp(0, high).unsqueeze(1)).squeeze(1)
+    return torch.where((lengths >= 0) & (lengths <= high), found, LOG_ZERO)
+
+
+def marginals(log_p: Tensor, lengths: Tensor, max_length: int) -> Tensor:
+    """F̃ given the length of each row: (B, n, d+1), (B,) → (B, n, max_length, d)."""
+    log_sums, predecessors = _prefix_sums(_wide(log_p), max_length)
+    mass = _start_of_walk(log_sums, lengths)
+    joints = []
+    for predecessor in reversed(predecessors):
+        joint = _by_start(mass.unsqueeze(-1) * predecessor)  # [b,s,r] = P(prefix sum s, then f_i = r | l)
+        mass = joint.sum(-1)
+        joints.append(joint)
+    joint = torch.stack(joints[::-1], dim=1)
+    at_least = joint.flip(-1).cumsum(-1).flip(-1)[..., 1:]  # [b,i,s,u-1] = P(prefix sum s, then f_i ≥ u | l)
+    return _by_position(at_least).to(log_p.dtype)
+
+
+def argmax(log_p: Tensor, lengths: Tensor | None) -> Tensor:
+    """The most likely fertilities, given the length of each row if there is one: (B, n, d+1) → (B, n)."""
+    if lengths is None:
+        return log_p.argmax(-1)
+    log_p = _wide(log_p)
+    best = _empty_prefix(log_p, longest(log_p, lengths))
+    choices = []
+    for i in range(log_p.shape[1]):
+        best, choice = _continuations(best, log_p[:, i]).max(-1)
+        choices.append(choice)
+    return _walk_back(best, lengths, choices)
+
+
+def sample(log_p: Tensor, lengths: Tensor | None, uniforms: Tensor) -> Tensor:
+    """Fertilities by inverse CDF from `uniforms` in [0, 1): (B, n, d+1), (B, n) → (B, n)."""
+    log_p = _wide(log_p)
+    uniforms = uniforms.to(log_p.dtype)
+    if lengths is None:
+        return _inverse_cdf(log_p.exp(), uniforms)
+    log_sums, predecessors = _prefix_sums(log_p, longest(log_p, lengths))
+    drawn = [_inverse_cdf(p, uniforms[:, i, None]) for i, p in enumerate(predecessors)]
+    return _walk_back(log_sums, lengths, drawn)
+
+
+def longest(log_p: Tensor, lengths: Tensor) -> int:
+    """The largest of `lengths` that n tokens can reach."""
+    reachable = log_p.shape[1] * (log_p.shape[2] - 1)
+    return min(max([0, *map(int, lengths.tolist())]), reachable)
+
+
+def _wide(log_p: Tensor) -> Tensor:
+    return log_p.to(torch.float32 if log_p.device.type == "mps" else torch.float64)
+
+
+def _prefix_sums(log_p: Tensor, max_length: int) -> tuple[Tensor, list[Tensor]]:
+    """The log P(f_1 + … + f_n = s) as (B, s), and P(f_i = r | f_1 + … + f_i = s) as n times (B, s, r)."""
+    log_sums = _empty_prefix(log_p, max_length)
+    predecessors = []
+    for i in range(log_p.shape[1]):
+        joint = _continuations(log_sums, log_p[:, i])
+        total = joint.logsumexp(-1)
+        log_sums = torch.where(total > IMPOSSIBLE, total, LOG_ZERO)
+        predecessors.append(joint.softmax(-1))
+    return log_sums, predecessors
+
+
+def _empty_prefix(log_p: Tensor, max_length: int) -> Tensor:
+    log_sums = log_p.new_full((log_p.shape[0], max_length + 1), LOG_ZERO)
+    log_sums[:, 0] = 0.0
+    return log_sums
+
+
+def _continuations(log_sums: Tensor, log_p: Tensor) -> Tensor:
+    """[b,s,r] = log_sums[b,s-r] + log_p[b,r]: the ways to reach s with this token's fertility r."""
+    d = log_p.shape[-1] - 1
+    windows = F.pad(log_sums, (d, 0), value=LOG_ZERO).unfold(1, d + 1, 1)
+    return windows.flip(-1) + log_p.unsqueeze(1)
+
+
+def _start_of_walk(log_sums: Tensor, lengths: Tensor) -> Tensor:
+    """One-hot (B, max_length+1) at each row's length; all zero where that length is impossible."""
+    sums = torch.arange(log_sums.shape[1], device=lengths.device)
+    return ((sums == lengths.unsqueeze(1)) & (log_sums > IMPOSSIBLE)).to(log_sums.dtype)
+
+
+def _by_start(x: Tensor) -> Tensor:
+    """[b,s,r] ← [b,s+r,r]: from the prefix sum after a token to the one before it."""
+    sums, fertilities = x.shape[1:]
+    index = torch.arange(sums, device=x.device).unsqueeze(1) + torch.arange(fertilities, device=x.device)
+    return F.pad(x, (0, 0, 0, fertilities - 1)).gather(1, index.expand(x.shape[0], -1, -1))
+
+
+def _by_position(x: Tensor) -> Tensor:
+    """[b,i,j,u-1] ← [b,i,j-u,u-1] with j = 1..max_length (stored from 0): from prefix sums to positions."""
+    batch, n, sums, d = x.shape
+    shift = torch.arange(d - 1, -1, -1, device=x.device)
+    index = torch.arange(sums - 1, device=x.device).unsqueeze(1) + shift
+    return F.pad(x, (0, 0, d - 1, 0)).gather(2, index.expand(batch, n, -1, -1))
+
+
+def _walk_back(log_sums: Tensor, lengths: Tensor, steps: list[Tensor]) -> Tensor:
+    """Follow steps[i][b,s], the fertility of token i+1 at prefix sum s, from each row's length to 0."""
+    possible = _start_of_walk(log_sums, lengths).any(1, keepdim=True)
+    position = torch.where(possible, lengths.unsqueeze(1), 0)
+    fertilities = []
+    for step in reversed(steps):
+        fertility = torch.where(possible, step.gather(1, position), 0)
+        position = position - fertility
+        fertilities.append(fertility)
+    return torch.cat(fertilities[::-1], dim=1)
+
+
+def _inverse_cdf(p: Tensor, uniforms: Tensor) -> Tensor:
+    """The first fertility whose cumulative probability passes the uniform; never one of probability 0."""
+    cumulative = p.cumsum(-1)
+    passed = (cumulative <= (uniforms * cumulative[..., -1]).unsqueeze(-1)).sum(-1)
+    last = torch.where(p > 0, torch.arange(p.shape[-1], device=p.device), 0).amax(-1)
+    return torch.minimum(passed, last)

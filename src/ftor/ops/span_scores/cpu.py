@@ -1,0 +1,320 @@
+"""The fused span scorer on the CPU: no hidden unit is ever stored, the backward pass computes them again.
+
+For a fixed split point j, the pre-activations of all (i, k) are the sums of a left row, start_i, and a
+right row, split_j + end_k: a rectangle. Both passes walk its shorter side in the outer and its longer
+side in the inner loop, on sums that stay in registers. Arrays are flat; H is a multiple of `WIDTH`.
+In the working arrays row i is the left side's i, row `length + 1 + k` the right side's k.
+"""
+
+from typing import Any
+
+import numpy as np
+import torch.nn.functional as F
+from torch import Tensor
+
+from ftor.ops import splits
+from ftor.ops.simd import WIDTH, fill, fma, keep, kernel, load, relu, spread, step, store, totals
+from ftor.ops.span_scores import dropout
+from ftor.ops.threads import Array, as_array, run_rows
+
+TILE = 4  # inner rows per step of the forward pass; fills the 16 registers of AVX2
+BLOCK = 128  # hidden units per round of the forward pass; keeps the inner rows in or near a 32 KiB cache
+
+first_split = kernel(splits.first_split)
+mix = kernel(dropout.mix)
+counter = kernel(dropout.counter)
+
+
+def span_scores(
+    start: Tensor,
+    split: Tensor,
+    end: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    lengths: Tensor,
+    p: float,
+    seed: int,
+) -> Tensor:
+    """Scores (B, S, 2), before the scaling of kept units by 1/(1−p)."""
+    B, posts, _ = start.shape
+    scores = start.new_zeros(B, splits.number_of_splits(posts - 1), 2)
+    inputs = (*_flat(start, split, end, weight), as_array(bias))
+    sizes, shape = as_array(lengths), _shape(start, p, seed)
+    run_rows(_forward, sizes**3.0, *inputs, sizes, *shape, scores.numpy())
+    return scores
+
+
+def span_scores_backward(
+    grad: Tensor,
+    start: Tensor,
+    split: Tensor,
+    end: Tensor,
+    weight: Tensor,
+    lengths: Tensor,
+    p: float,
+    seed: int,
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """Gradients of `span_scores` for start, split, end (B, L+1, H), weight (2, H) and bias (2,)."""
+    B, posts, H = start.shape
+    width = H + -H % WIDTH
+    grads = [start.new_zeros(B, rows, width) for rows in (posts, posts, posts, 2)]
+    grad_bias = start.new_zeros(B, 2)
+    sizes, shape = as_array(lengths), _shape(start, p, seed)
+    inputs, outputs = _flat(start, split, end, weight), _flat(*grads)
+    run_rows(_backward, sizes**3.0, *inputs, sizes, *shape, as_array(grad), *outputs, grad_bias.numpy())
+    d_start, d_split, d_end, d_weight = (grad[..., :H] for grad in grads)
+    return d_start, d_split, d_end, d_weight.sum(0), grad_bias.sum(0)
+
+
+def _flat(*tensors: Tensor) -> list[Array]:
+    """The tensors as flat arrays, their last dimension filled up with zeros to whole lanes."""
+    missing = -tensors[0].shape[-1] % WIDTH
+    return [as_array(F.pad(tensor, (0, missing)) if missing else tensor).reshape(-1) for tensor in tensors]
+
+
+def _shape(start: Tensor, p: float, seed: int) -> tuple[Any, ...]:
+    """(L, H in whole lanes, keys of rows, keys of units, threshold), without keys if p is 0."""
+    B, posts, H = start.shape
+    width = H + -H % WIDTH
+    if p == 0:
+        return posts - 1, width, None, None, np.int32(0)
+    rows, units = dropout.make_keys(seed, B, width)
+    return posts - 1, width, rows.numpy(), units.int().numpy().reshape(-1), np.int32(dropout.threshold(p))
+
+
+@kernel
+def _sides(j, length):
+    """(first outer row, how many, first inner row, how many), the shorter side outside."""
+    right = length + 2 + j
+    if j <= length - j:
+        return 0, j, right, length - j
+    return right, length - j, 0, j
+
+
+@kernel
+def _split_of(outer, inner, length):
+    """(i, k) of a pair of working rows."""
+    return min(outer, inner), max(outer, inner) - length - 1
+
+
+@kernel
+def _at(i, j, k, L):
+    """Place of a split in the packed layout."""
+    return first_split(k - i, L) + i * (k - i - 1) + j - i - 1
+
+
+@kernel
+def _dropout_keys(row_keys, b, length, keys):
+    """keys[j, row] = the dropout key of a working row at split point j."""
+    for j in range(1, length):
+        for i in range(j):
+            keys[j, i] = np.int32(mix(row_keys[0, b] + counter(i, j)))
+        for k in range(j + 1, length + 1):
+            keys[j, length + 1 + k] = np.int32(mix(row_keys[1, b] + counter(k, j)))
+
+
+@kernel
+def _forward(rows, start, split, end, weight, bias, lengths, L, H, row_keys, unit_keys, limit, scores):
+    """Write scores[b, split(i, j, k), op] = bias + Σ_h weight · keep(relu(start_i + split_j + end_k)).
+
+    `row_keys` (2, B) and `unit_keys` (2·H,) are those of dropout, or None without.
+    """
+    zero, limits = fill(weight.dtype.type(0)), fill(limit)
+    posts = np.zeros((2 * L + 2 + TILE) * BLOCK, weight.dtype)
+    noise = np.zeros(0 if row_keys is None else len(posts), np.int32)
+    keys = np.zeros((0, 0) if row_keys is None else (L + 1, 2 * L + 2), np.int32)
+    sums = np.empty(_number_of_tiles(L) * WIDTH, weight.dtype)
+    for b in rows:
+        length, base = lengths[b], b * (L + 1) * H
+        right = length + 1
+        sums[:] = 0
+        if row_keys is not None:
+            _dropout_keys(row_keys, b, length, keys)
+        for block in range(0, H, BLOCK):
+            size, at = min(BLOCK, H - block), 0
+            for i in range(length):
+                for h in range(0, size, WIDTH):
+                    store(posts, i * BLOCK + h, load(start, base + i * H + block + h))
+            for j in range(1, length):
+                for k in range(j + 1, length + 1):
+                    for h in range(0, size, WIDTH):
+                        here = base + block + h
+                        store(
+                            posts,
+                            (right + k) * BLOCK + h,
+                            load(split, here + j * H) + load(end, here + k * H),
+                        )
+                if row_keys is not None:
+                    for h in range(0, size, WIDTH):
+                        units = load(unit_keys, block + h)
+                        for i in range(j):
+                            store(noise, i * BLOCK + h, fill(keys[j, i]) * units)
+                        units = load(unit_keys, H + block + h)
+                        for p in range(right + j + 1, right + length + 1):
+                            store(noise, p * BLOCK + h, fill(keys[j, p]) * units)
+                outer, outers, inner, inners = _sides(j, length)
+                for o in range(outer * BLOCK, (outer + outers) * BLOCK, BLOCK):
+                    for n in range(inner * BLOCK, (inner + inners) * BLOCK, TILE * BLOCK):
+                        a0, a1, a2, a3, b0, b1, b2, b3 = zero, zero, zero, zero, zero, zero, zero, zero
+                        for h in range(0, size, WIDTH):
+                            x, y = load(posts, o + h), n + h
+                            p0, p1 = x + load(posts, y), x + load(posts, y + BLOCK)
+                            p2, p3 = x + load(posts, y + 2 * BLOCK), x + load(posts, y + 3 * BLOCK)
+                            if row_keys is not None:
+                                e = load(noise, o + h)
+                                p0 = keep(p0, e + load(noise, y), limits)
+                                p1 = keep(p1, e + load(noise, y + BLOCK), limits)
+                                p2 = keep(p2, e + load(noise, y + 2 * BLOCK), limits)
+                                p3 = keep(p3, e + load(noise, y + 3 * BLOCK), limits)
+                            p0, p1, p2, p3 = relu(p0), relu(p1), relu(p2), relu(p3)
+                            v, w = load(weight, block + h), load(weight, H + block + h)
+                            a0, a1, a2, a3 = fma(v, p0, a0), fma(v, p1, a1), fma(v, p2, a2), fma(v, p3, a3)
+                            b0, b1, b2, b3 = fma(w, p0, b0), fma(w, p1, b1), fma(w, p2, b2), fma(w, p3, b3)
+                        store(sums, at, load(sums, at) + totals(a0, b0, a1, b1, a2, b2, a3, b3))
+                        at += WIDTH
+        _put(sums, bias, length, L, scores[b])
+
+
+@kernel
+def _number_of_tiles(length):
+    tiles = 0
+    for j in range(1, length):
+        _, outers, _, inners = _sides(j, length)
+        tiles += outers * ((inners + TILE - 1) // TILE)
+    return tiles
+
+
+@kernel
+def _put(sums, bias, length, L, scores):
+    """Bring the sums of the tiles into the packed layout."""
+    at = 0
+    for j in range(1, length):
+        outer, outers, inner, inners = _sides(j, length)
+        for o in range(outer, outer + outers):
+            for n in range(inner, inner + inners):
+                i, k = _split_of(o, n, length)
+                for op in range(2):
+                    scores[_at(i, j, k, L), op] = bias[op] + sums[at + 2 * (n - inner) + op]
+            at += (inners + TILE - 1) // TILE * WIDTH
+
+
+@kernel
+def _unpack(grad, length, L, grads):
+    """Lay the gradients of one row's scores in the order of the backward pass.
+
+    Outer rows go in pairs; the second of an odd pair gets gradients of 0. Returns the sums over splits.
+    """
+    at, straight, inverted = 0, 0.0, 0.0
+    for j in range(1, length):
+        outer, outers, inner, inners = _sides(j, length)
+        for o in range(outer, outer + outers, 2):
+            for n in range(inner, inner + inners):
+                for row in range(o, o + 2):
+                    grads[2 * at] = grads[2 * at + 1] = 0
+                    if row < outer + outers:
+                        i, k = _split_of(row, n, length)
+                        grads[2 * at] = grad[_at(i, j, k, L), 0]
+                        grads[2 * at + 1] = grad[_at(i, j, k, L), 1]
+                        straight += grads[2 * at]
+                        inverted += grads[2 * at + 1]
+                    at += 1
+    return straight, inverted
+
+
+@kernel
+def _backward(
+    rows,
+    start,
+    split,
+    end,
+    weight,
+    lengths,
+    L,
+    H,
+    row_keys,
+    unit_keys,
+    limit,
+    grad_scores,
+    d_start,
+    d_split,
+    d_end,
+    d_weight,
+    d_bias,
+):
+    """Write the gradients of `_forward`; those of weight (B, 2, H) and bias (B, 2) row by row.
+
+    With active units marked a_h ∈ {0, 1}, all gradients follow from the sums of a_h·g over the splits of
+    a left row, a right row and a split point, for g of each operation: four multiply-adds per unit.
+    """
+    zero, limits = fill(weight.dtype.type(0)), fill(limit)
+    posts = np.zeros((2 * L + 4) * WIDTH, weight.dtype)
+    sums0, sums1 = np.zeros_like(posts), np.zeros_like(posts)
+    size = (L + 2) * (L + 1) * (L + 1) // 4
+    grads = np.empty(2 * size, weight.dtype)
+    noise = np.zeros(0 if row_keys is None else len(posts), np.int32)
+    keys = np.zeros((0, 0) if row_keys is None else (L + 1, 2 * L + 2), np.int32)
+    for b in rows:
+        length, base = lengths[b], b * (L + 1) * H
+        right = length + 1
+        d_bias[b, 0], d_bias[b, 1] = _unpack(grad_scores[b], length, L, grads)
+        if row_keys is not None:
+            _dropout_keys(row_keys, b, length, keys)
+        for h in range(0, H, WIDTH):
+            v, w = load(weight, h), load(weight, H + h)
+            dv, dw = zero, zero
+            for p in range(length + 1):
+                store(posts, p * WIDTH, load(start, base + p * H + h))
+                store(posts, (right + p) * WIDTH, load(end, base + p * H + h))
+            for p in range(2 * length + 3):
+                store(sums0, p * WIDTH, zero)
+                store(sums1, p * WIDTH, zero)
+            at = 0
+            for j in range(1, length):
+                outer, outers, inner, inners = _sides(j, length)
+                middle = load(split, base + j * H + h)
+                split0, split1 = zero, zero
+                if row_keys is not None:
+                    for i in range(j):
+                        store(noise, i * WIDTH, fill(keys[j, i]) * load(unit_keys, h))
+                    for p in range(right + j + 1, right + length + 1):
+                        store(noise, p * WIDTH, fill(keys[j, p]) * load(unit_keys, H + h))
+                for o in range(outer, outer + outers, 2):
+                    x0 = middle + load(posts, o * WIDTH)
+                    x1 = middle + load(posts, o * WIDTH + WIDTH)
+                    if row_keys is not None:
+                        e0, e1 = load(noise, o * WIDTH), load(noise, o * WIDTH + WIDTH)
+                    s00, s01, s10, s11 = zero, zero, zero, zero
+                    for n in range(inner * WIDTH, (inner + inners) * WIDTH, WIDTH):
+                        y, t0, t1 = load(posts, n), load(sums0, n), load(sums1, n)
+                        p0, p1 = x0 + y, x1 + y
+                        if row_keys is not None:
+                            e = load(noise, n)
+                            p0, p1 = keep(p0, e0 + e, limits), keep(p1, e1 + e, limits)
+                        on0, on1 = step(p0), step(p1)
+                        g0, g1 = spread(grads, 2 * at), spread(grads, 2 * at + 1)
+                        s00, s01 = fma(on0, g0, s00), fma(on0, g1, s01)
+                        t0, t1 = fma(on0, g0, t0), fma(on0, g1, t1)
+                        g0, g1 = spread(grads, 2 * at + 2), spread(grads, 2 * at + 3)
+                        s10, s11 = fma(on1, g0, s10), fma(on1, g1, s11)
+                        store(sums0, n, fma(on1, g0, t0))
+                        store(sums1, n, fma(on1, g1, t1))
+                        at += 2
+                    p = o * WIDTH
+                    store(sums0, p, load(sums0, p) + s00)
+                    store(sums1, p, load(sums1, p) + s01)
+                    store(sums0, p + WIDTH, load(sums0, p + WIDTH) + s10)
+                    store(sums1, p + WIDTH, load(sums1, p + WIDTH) + s11)
+                    split0, split1 = split0 + (s00 + s10), split1 + (s01 + s11)
+                store(d_split, base + j * H + h, fma(v, split0, w * split1))
+                dv, dw = fma(split0, middle, dv), fma(split1, middle, dw)
+            for p in range(length + 1):
+                left0, left1 = load(sums0, p * WIDTH), load(sums1, p * WIDTH)
+                store(d_start, base + p * H + h, fma(v, left0, w * left1))
+                x = load(posts, p * WIDTH)
+                dv, dw = fma(left0, x, dv), fma(left1, x, dw)
+                right0, right1 = load(sums0, (right + p) * WIDTH), load(sums1, (right + p) * WIDTH)
+                store(d_end, base + p * H + h, fma(v, right0, w * right1))
+                y = load(posts, (right + p) * WIDTH)
+                dv, dw = fma(right0, y, dv), fma(right1, y, dw)
+            store(d_weight, b * 2 * H + h, dv)
+            store(d_weight, b * 2 * H + H + h, dw)

@@ -1,0 +1,62 @@
+"""The span scorer in plain torch: any device and dtype, one width at a time."""
+
+import torch
+from torch import Tensor
+from torch.utils.checkpoint import checkpoint
+
+from ftor.ops.span_scores.dropout import counter, make_keys, mix, signed, threshold
+
+
+def span_scores(
+    start: Tensor,
+    split: Tensor,
+    end: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    lengths: Tensor,
+    dropout: float = 0.0,
+    seed: int = 0,
+) -> Tensor:
+    """Scores (B, S, 2) of every split: weight · dropout(relu(start_i + split_j + end_k)) + bias.
+
+    Checkpointing keeps the memory at one width's hidden units, O(l²·H), instead of all, O(l³·H).
+    """
+    posts = start.shape[1]
+    past_the_end = torch.arange(posts, device=start.device) > lengths[:, None]
+    start, split, end = (rows.masked_fill(past_the_end[..., None], 0) for rows in (start, split, end))
+    scores = [(start + split + end)[:, :0] @ weight.mT + bias]  # none, but a part of the graph even if L is 1
+    for width in range(2, posts):
+        args = (start, split, end, weight, bias, lengths, width, dropout, seed)
+        scores.append(checkpoint(_scores_of_width, *args, use_reentrant=False, preserve_rng_state=False))
+    return torch.cat(scores, 1)
+
+
+def _scores_of_width(
+    start: Tensor,
+    split: Tensor,
+    end: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    lengths: Tensor,
+    width: int,
+    dropout: float,
+    seed: int,
+) -> Tensor:
+    spans = start.shape[1] - width
+    splits = split[:, 1 : 1 + spans + width - 2].unfold(1, width - 1, 1).transpose(2, 3)
+    hidden = (start[:, :spans, None] + splits + end[:, width:, None]).relu()
+    if dropout > 0:
+        hidden = hidden * _kept(hidden, width, dropout, seed) / (1 - dropout)
+    within = torch.arange(width, width + spans, device=start.device) <= lengths[:, None]
+    return ((hidden @ weight.mT + bias) * within[..., None, None]).flatten(1, 2)
+
+
+def _kept(hidden: Tensor, width: int, dropout: float, seed: int) -> Tensor:
+    """Which hidden units (B, L+1−w, w−1, H) of `width` survive dropout."""
+    B, spans, splits, H = hidden.shape
+    rows, units = make_keys(seed, B, H, hidden.device)
+    i = torch.arange(spans, device=hidden.device)[:, None]
+    j = i + 1 + torch.arange(splits, device=hidden.device)
+    left = mix(rows[0, :, None, None] + counter(i, j))[..., None] * units[0]
+    right = mix(rows[1, :, None, None] + counter(i + width, j))[..., None] * units[1]
+    return torch.as_tensor(signed(left + right) > threshold(dropout))

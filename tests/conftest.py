@@ -1,0 +1,44 @@
+"""What every test starts from: fixed seeds, and uninitialised memory that shows when somebody reads it."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import settings
+from torch import Tensor
+
+settings.register_profile("ftor", derandomize=True, deadline=None, max_examples=50)
+settings.load_profile("ftor")
+
+torch.set_num_threads(1)  # on tensors this small, threads wait for each other longer than they work
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    torch.manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _poisoned_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Fill new uninitialised tensors with NaN, or the largest integer, so that nothing can rely on them."""
+    with monkeypatch.context() as patch:
+        patch.setattr(torch, "empty", _poisoned(torch.empty))
+        patch.setattr(torch, "empty_like", _poisoned(torch.empty_like))
+        patch.setattr(Tensor, "new_empty", _poisoned(Tensor.new_empty))
+        yield
+
+
+def _poisoned(allocate: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def allocate_poisoned(*args: Any, **kwargs: Any) -> Tensor:
+        tensor = allocate(*args, **kwargs)
+        with torch.no_grad():
+            return tensor.fill_(_poison(tensor.dtype))
+
+    return allocate_poisoned
+
+
+def _poison(dtype: torch.dtype) -> float | int:
+    if dtype.is_floating_point or dtype.is_complex:
+        return float("nan")
+    return 1 if dtype == torch.bool else torch.iinfo(dtype).max

@@ -1,0 +1,250 @@
+"""The layers: that they compute what the published layers compute, with the parameters that they hold."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+import ftor
+from ftor.nn import FertilityLayer, ReorderingLayer
+from oracles import published
+
+LENGTHS = torch.tensor([9, 1, 4, 7])
+
+
+@pytest.fixture(params=["auto", "torch"], ids=["kernels", "torch"])
+def both(request):
+    """Run the test in both implementations."""
+    with ftor.ops.implementation(request.param):
+        yield
+
+
+def sequences(*, dtype=torch.float64, width=10, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(len(LENGTHS), 9, width, generator=generator, dtype=torch.float64).to(dtype)
+
+
+def layer(*, dropout=0.0, hidden=None, width=10, dtype=torch.float64, seed=0):
+    torch.manual_seed(seed)
+    options = {} if hidden is None else {"hidden": hidden}
+    return ReorderingLayer(width, dropout=dropout, **options).to(dtype)
+
+
+def published_outputs(module, x, lengths):
+    """What the published algorithm gives with the layer's own parameters."""
+    mlp = nn.Sequential(module.hidden, nn.ReLU(), module.output)
+    scores = published.published_scores(x, module.begin, module.end, mlp, lengths)
+    rules = published.inside(scores, lengths)
+    marginals = published.expected_permutation(rules.rules, lengths)
+    return rules.log_partition, marginals, published.entropy(rules.rules, lengths)
+
+
+def loss_of(outputs):
+    log_partition, marginals, entropy = outputs
+    weights = torch.linspace(-1, 1, marginals.shape[1] ** 2, dtype=marginals.dtype).view(marginals.shape[1:])
+    return log_partition.sum() + (marginals * weights.sin()).sum() + entropy.square().sum()
+
+
+def layer_outputs(module, x, lengths):
+    distribution = module(x, lengths)
+    return distribution.log_partition, distribution.marginals, distribution.entropy
+
+
+class TestReorderingLayer:
+    @pytest.mark.usefixtures("both")
+    @pytest.mark.parametrize("hidden", [None, 7], ids=["default hidden", "hidden 7"])
+    def test_agrees_with_the_published_algorithm(self, hidden):
+        module, x = layer(hidden=hidden), sequences().requires_grad_()
+        inputs = [x, *module.parameters()]
+        ours, theirs = (f(module, x, LENGTHS) for f in (layer_outputs, published_outputs))
+        for found, expected in zip(ours, theirs, strict=True):
+            assert_close(found, expected, rtol=1e-9, atol=1e-10)
+        found_gradients = torch.autograd.grad(loss_of(ours), inputs)
+        expected_gradients = torch.autograd.grad(loss_of(theirs), inputs)
+        for found, expected in zip(found_gradients, expected_gradients, strict=True):
+            assert_close(found, expected, rtol=1e-8, atol=1e-9)
+
+    @pytest.mark.usefixtures("both")
+    def test_agrees_in_single_precision(self):
+        module, x = layer(dtype=torch.float32, width=24), sequences(dtype=torch.float32, width=24)
+        expected = published_outputs(module.double(), x.double(), LENGTHS)
+        found = layer_outputs(module.float(), x, LENGTHS)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert_close(ours, theirs.float(), rtol=1e-4, atol=1e-4)
+
+    def test_parameters_have_the_published_sizes(self):
+        sizes = {name: tuple(parameter.shape) for name, parameter in ReorderingLayer(200).named_parameters()}
+        assert sizes == {
+            "begin": (200,),
+            "end": (200,),
+            "hidden.weight": (800, 400),
+            "hidden.bias": (800,),
+            "output.weight": (2, 800),
+            "output.bias": (2,),
+        }
+
+    @pytest.mark.usefixtures("both")
+    def test_every_parameter_and_input_gets_a_gradient(self):
+        module, x = layer(), sequences().requires_grad_()
+        loss_of(layer_outputs(module, x, LENGTHS)).backward()
+        for name, tensor in [("x", x), *module.named_parameters()]:
+            assert tensor.grad is not None, name
+            assert tensor.grad.isfinite().all(), name
+            assert tensor.grad.any(), name
+
+    @pytest.mark.usefixtures("both")
+    def test_garbage_in_the_padding_changes_nothing(self):
+        module, clean = layer(), sequences()
+        padding = torch.arange(9) >= LENGTHS[:, None]
+        dirty = clean.masked_fill(padding[..., None], math.nan).requires_grad_()
+        found, expected = layer_outputs(module, dirty, LENGTHS), layer_outputs(module, clean, LENGTHS)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert torch.equal(ours, theirs)
+        gradients = torch.autograd.grad(loss_of(found), [dirty, *module.parameters()])
+        assert all(gradient.isfinite().all() for gradient in gradients)
+        assert not gradients[0][padding].any()
+
+    @pytest.mark.usefixtures("both")
+    def test_a_row_does_not_know_its_batch(self):
+        """The end vector stands behind each row's own last position, whatever the batch is padded to."""
+        module, x = layer(), sequences()
+        together = layer_outputs(module, x, LENGTHS)
+        for row, n in enumerate(LENGTHS.tolist()):
+            alone = layer_outputs(module, x[row : row + 1, :n], LENGTHS[row : row + 1])
+            assert_close(together[0][row], alone[0][0])
+            assert_close(together[1][row, :n, :n], alone[1][0])
+            assert_close(together[2][row], alone[2][0])
+
+    def test_dropout_only_while_training(self):
+        module, x = layer(dropout=0.5), sequences()
+        assert not torch.equal(module(x, LENGTHS).marginals, module(x, LENGTHS).marginals)
+        module.eval()
+        assert torch.equal(module(x, LENGTHS).marginals, module(x, LENGTHS).marginals)
+        assert torch.equal(module(x, LENGTHS).marginals, layer(dropout=0.0)(x, LENGTHS).marginals)
+
+    def test_dropout_follows_the_global_seed(self):
+        module, x = layer(dropout=0.5), sequences()
+        torch.manual_seed(7)
+        first = module(x, LENGTHS).marginals
+        torch.manual_seed(7)
+        assert torch.equal(first, module(x, LENGTHS).marginals)
+
+    def test_state_survives_saving_and_loading(self):
+        module, x = layer(), sequences()
+        other = layer(seed=1)
+        assert not torch.equal(module(x, LENGTHS).marginals, other(x, LENGTHS).marginals)
+        other.load_state_dict(module.state_dict())
+        assert torch.equal(module(x, LENGTHS).marginals, other(x, LENGTHS).marginals)
+
+    @pytest.mark.parametrize(
+        ("x", "lengths", "message"),
+        [
+            (torch.zeros(2, 5, 8), torch.tensor([5, 4]), r"x.*10.*8"),
+            (torch.zeros(2, 5), torch.tensor([5, 4]), r"x.*found \(2, 5\)"),
+            (torch.zeros(2, 5, 10), torch.tensor([5, 0]), r"lengths.*1 to 5.*0 in row 1"),
+            (torch.zeros(2, 5, 10), torch.tensor([6, 1]), r"lengths.*1 to 5.*6 in row 0"),
+            (torch.zeros(2, 5, 10), torch.tensor([5]), r"lengths.*\(2\).*\(1,?\)"),
+        ],
+        ids=["another width", "no width", "length 0", "length beyond L", "lengths of another batch"],
+    )
+    def test_wrong_arguments_are_named(self, x, lengths, message):
+        with pytest.raises(ValueError, match=message):
+            layer(dtype=torch.float32)(x, lengths)
+
+    def test_an_odd_width_is_refused(self):
+        with pytest.raises(ValueError, match=r"width.*even.*7"):
+            ReorderingLayer(7)
+
+
+class TestFertilityLayer:
+    SOURCE_LENGTHS = torch.tensor([5, 1, 3])
+
+    @staticmethod
+    def tokens(n=5, dtype=torch.float64):
+        generator = torch.Generator().manual_seed(1)
+        return torch.randn(3, n, 10, generator=generator, dtype=torch.float64).to(dtype)
+
+    @staticmethod
+    def layer(**options):
+        torch.manual_seed(0)
+        return FertilityLayer(10, **{"max_fertility": 3, "hidden": 7, "dropout": 0.0, **options}).double()
+
+    @pytest.mark.usefixtures("both")
+    @pytest.mark.parametrize("temperature", [1.0, 0.5])
+    def test_one_token_has_the_fertilities_of_the_published_network(self, temperature):
+        module, x = self.layer(temperature=temperature), self.tokens(n=1)
+        weight_in, bias_in, weight_out, bias_out = module.parameters()
+        logits = F.elu(x[:, 0] @ weight_in.T + bias_in) @ weight_out.T + bias_out
+        assert_close(module(x).length_log_probs, (logits / temperature).log_softmax(-1))
+
+    def test_parameters_have_the_published_sizes(self):
+        sizes = [tuple(parameter.shape) for parameter in FertilityLayer(200).parameters()]
+        assert sizes == [(128, 200), (128,), (5, 128), (5,)]
+
+    @pytest.mark.usefixtures("both")
+    def test_garbage_in_the_padding_changes_nothing(self):
+        module, clean = self.layer(), self.tokens()
+        padding = torch.arange(5) >= self.SOURCE_LENGTHS[:, None]
+        dirty = clean.masked_fill(padding[..., None], math.nan).requires_grad_()
+        target_lengths = torch.tensor([6, 2, 4])
+        found, expected = (module(x, self.SOURCE_LENGTHS).marginals(target_lengths) for x in (dirty, clean))
+        assert torch.equal(found, expected)
+        assert not found[padding].any()
+        gradients = torch.autograd.grad(found.square().sum(), [dirty, *module.parameters()])
+        assert all(gradient.isfinite().all() for gradient in gradients)
+        assert not gradients[0][padding].any()
+
+    @pytest.mark.usefixtures("both")
+    def test_every_output_position_is_some_copy(self):
+        lengths = torch.tensor([6, 2, 4])
+        marginals = self.layer()(self.tokens(), self.SOURCE_LENGTHS).marginals(lengths)
+        real = torch.arange(6) < lengths[:, None]
+        assert_close(marginals.sum((1, 3)), real.double())
+
+    def test_dropout_only_while_training(self):
+        module, x = self.layer(dropout=0.5), self.tokens()
+        assert not torch.equal(module(x).length_log_probs, module(x).length_log_probs)
+        module.eval()
+        assert torch.equal(module(x).length_log_probs, self.layer()(x).length_log_probs)
+
+    def test_wrong_arguments_are_named(self):
+        with pytest.raises(ValueError, match=r"x.*10.*8"):
+            self.layer()(torch.zeros(2, 5, 8, dtype=torch.float64))
+        with pytest.raises(ValueError, match=r"source_lengths.*5.*6 in row 0"):
+            self.layer()(self.tokens(), torch.tensor([6, 1, 1]))
+
+    @pytest.mark.parametrize("temperature", [0.0, -1.0])
+    def test_an_impossible_temperature_is_refused(self, temperature):
+        with pytest.raises(ValueError, match=rf"temperature.*{temperature}"):
+            FertilityLayer(10, temperature=temperature)
+
+
+class Reorderer(nn.Module):
+    """A small model around the layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Linear(6, 10)
+        self.reorder = ReorderingLayer(10, dropout=0.0)
+
+    def forward(self, x, lengths):
+        z = torch.tanh(self.embed(x))
+        return self.reorder(z, lengths).marginals.mT @ z
+
+
+@pytest.mark.filterwarnings(
+    "ignore:The .grad attribute of a Tensor that is not a leaf"
+)  # torch's own reading
+def test_compiled_model_gives_the_same_values_and_gradients():
+    torch.manual_seed(0)
+    model = Reorderer()
+    x = sequences(dtype=torch.float32, width=6)
+    results = []
+    for run in (model, torch.compile(model, backend="aot_eager")):
+        output = run(x, LENGTHS)
+        results.append([output, *torch.autograd.grad(output.square().sum(), list(model.parameters()))])
+    for eager, compiled in zip(*results, strict=True):
+        assert_close(compiled, eager)
