@@ -45,12 +45,10 @@ class ReorderingLayer(nn.Module):
         check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the L of x")
         fence_posts = self._fence_posts(x, lengths)
         left, right = self.hidden.weight.chunk(2, dim=1)
-        # A split's hidden units are left·(post_j − post_i) + right·(post_k − post_j) + bias.
-        start, end = (fence_posts @ torch.cat([-left, right]).mT).chunk(2, dim=-1)
-        return SeparablePermutation.from_fence_posts(
-            start,
-            self.hidden.bias - start - end,
-            end,
+        return SeparablePermutation.from_differences(
+            fence_posts @ left.mT,
+            fence_posts @ right.mT,
+            self.hidden.bias,
             self.output.weight,
             self.output.bias,
             lengths,

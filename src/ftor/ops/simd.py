@@ -197,6 +197,7 @@ def _lanewise(scalar_operator, float_name: str, int_name: str) -> None:
 
 
 _lanewise(operator.add, "fadd", "add")
+_lanewise(operator.sub, "fsub", "sub")
 _lanewise(operator.mul, "fmul", "mul")
 
 

@@ -14,7 +14,7 @@ from ftor.ops.dispatch import refuse_second_backward, runs_on_kernels
 from ftor.ops.span_scores import naive
 from ftor.ops.splits import number_of_splits
 
-__all__ = ["span_scores"]
+__all__ = ["difference_scores", "span_scores"]
 
 
 def span_scores(
@@ -40,21 +40,65 @@ def span_scores(
     Returns:
         (B, S, 2), packed as `ftor.ops.splits` says, 0 past each row's length.
     """
-    check_shape("start", start, ("B", "L+1", "H"))
-    check_floating("start", start)
-    if start.shape[1] < 2:
-        raise ValueError(f"start: expected at least 2 fence posts in (B, L+1, H), found {tuple(start.shape)}")
-    shapes = {"split": start.shape, "end": start.shape, "weight": (2, start.shape[2]), "bias": (2,)}
-    for (name, shape), tensor in zip(shapes.items(), (split, end, weight, bias), strict=True):
-        check_shape(name, tensor, shape)
-        check_like(name, tensor, "start", start)
-    check_lengths("lengths", lengths, "start", start, 1, start.shape[1] - 1, "the L of start")
-    if not 0 <= dropout < 1:
-        raise ValueError(f"dropout: expected 0 ≤ dropout < 1, found {dropout}")
+    _check({"start": start, "split": split, "end": end}, {}, weight, bias, lengths, dropout)
     if not runs_on_kernels(start):
         return naive.span_scores(start, split, end, weight, bias, lengths, dropout, seed)
-    scores: Tensor = _span_scores(start, split, end, weight / (1 - dropout), bias, lengths, dropout, seed)
+    scaled = weight / (1 - dropout)
+    scores: Tensor = _span_scores(start, split, end, None, scaled, bias, lengths, dropout, seed)
     return scores
+
+
+def difference_scores(
+    left: Tensor,
+    right: Tensor,
+    shift: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    lengths: Tensor,
+    dropout: float = 0.0,
+    seed: int = 0,
+) -> Tensor:
+    """Like `span_scores` with hidden units (left_j − left_i) + (right_k − right_j) + shift.
+
+    Args:
+        left, right: (B, L+1, H), the fence posts projected by the weights of the left and the right part.
+        shift: (H,), the hidden layer's bias.
+
+    The other arguments and the result are those of `span_scores`.
+    """
+    _check({"left": left, "right": right}, {"shift": shift}, weight, bias, lengths, dropout)
+    if not runs_on_kernels(left):
+        return naive.span_scores(-left, shift + left - right, right, weight, bias, lengths, dropout, seed)
+    scaled = weight / (1 - dropout)
+    scores: Tensor = _span_scores(left, None, right, shift, scaled, bias, lengths, dropout, seed)
+    return scores
+
+
+def _check(
+    posts: dict[str, Tensor],
+    units: dict[str, Tensor],
+    weight: Tensor,
+    bias: Tensor,
+    lengths: Tensor,
+    dropout: float,
+) -> None:
+    """Refuse what does not fit the first of the fence posts (B, L+1, H) and of the vectors of units (H,)."""
+    name, first = next(iter(posts.items()))
+    check_shape(name, first, ("B", "L+1", "H"))
+    check_floating(name, first)
+    if first.shape[1] < 2:
+        raise ValueError(
+            f"{name}: expected at least 2 fence posts in (B, L+1, H), found {tuple(first.shape)}"
+        )
+    H = first.shape[2]
+    expected = [(other, tensor, tuple(first.shape)) for other, tensor in posts.items()]
+    expected += [(other, tensor, (H,)) for other, tensor in units.items()]
+    for other, tensor, shape in [*expected, ("weight", weight, (2, H)), ("bias", bias, (2,))]:
+        check_shape(other, tensor, shape)
+        check_like(other, tensor, name, first)
+    check_lengths("lengths", lengths, name, first, 1, first.shape[1] - 1, f"the L of {name}")
+    if not 0 <= dropout < 1:
+        raise ValueError(f"dropout: expected 0 ≤ dropout < 1, found {dropout}")
 
 
 # The kernels as torch operators. Each imports cpu.py when it first runs, because that imports numba.
@@ -63,8 +107,9 @@ def span_scores(
 @custom_op("ftor::span_scores", mutates_args=(), device_types="cpu")
 def _span_scores(
     start: Tensor,
-    split: Tensor,
+    split: Tensor | None,
     end: Tensor,
+    shift: Tensor | None,
     weight: Tensor,
     bias: Tensor,
     lengths: Tensor,
@@ -73,14 +118,15 @@ def _span_scores(
 ) -> Tensor:
     from ftor.ops.span_scores import cpu
 
-    return cpu.span_scores(start, split, end, weight, bias, lengths, p, seed)
+    return cpu.span_scores(start, split, end, shift, weight, bias, lengths, p, seed)
 
 
 @_span_scores.register_fake
 def _(
     start: Tensor,
-    split: Tensor,
+    split: Tensor | None,
     end: Tensor,
+    shift: Tensor | None,
     weight: Tensor,
     bias: Tensor,
     lengths: Tensor,
@@ -94,8 +140,9 @@ def _(
 def _span_scores_backward(
     grad: Tensor,
     start: Tensor,
-    split: Tensor,
+    split: Tensor | None,
     end: Tensor,
+    shift: Tensor | None,
     weight: Tensor,
     lengths: Tensor,
     p: float,
@@ -103,31 +150,40 @@ def _span_scores_backward(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     from ftor.ops.span_scores import cpu
 
-    return cpu.span_scores_backward(grad, start, split, end, weight, lengths, p, seed)
+    return cpu.span_scores_backward(grad, start, split, end, shift, weight, lengths, p, seed)
 
 
 @_span_scores_backward.register_fake
 def _(
     grad: Tensor,
     start: Tensor,
-    split: Tensor,
+    split: Tensor | None,
     end: Tensor,
+    shift: Tensor | None,
     weight: Tensor,
     lengths: Tensor,
     p: float,
     seed: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    grads = [tensor.new_empty(tensor.shape) for tensor in (start, split, end, weight)]
+    middle = start if shift is None else shift
+    grads = [tensor.new_empty(tensor.shape) for tensor in (start, middle, end, weight)]
     return grads[0], grads[1], grads[2], grads[3], weight.new_empty(2)
 
 
 def _keep_inputs(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    start, split, end, weight, _, lengths, ctx.p, ctx.seed = inputs
-    ctx.save_for_backward(start, split, end, weight, lengths)
+    start, split, end, shift, weight, _, lengths, ctx.p, ctx.seed = inputs
+    ctx.differences = split is None
+    ctx.save_for_backward(start, shift if ctx.differences else split, end, weight, lengths)
 
 
 def _span_scores_vjp(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-    return *_span_scores_backward(grad, *ctx.saved_tensors, ctx.p, ctx.seed), None, None, None
+    start, middle, end, weight, lengths = ctx.saved_tensors
+    split, shift = (None, middle) if ctx.differences else (middle, None)
+    d_start, d_middle, d_end, d_weight, d_bias = _span_scores_backward(
+        grad, start, split, end, shift, weight, lengths, ctx.p, ctx.seed
+    )
+    d_split, d_shift = (None, d_middle) if ctx.differences else (d_middle, None)
+    return d_start, d_split, d_end, d_shift, d_weight, d_bias, None, None, None
 
 
 _span_scores.register_autograd(_span_scores_vjp, setup_context=_keep_inputs)

@@ -4,6 +4,9 @@ For a fixed split point j, the pre-activations of all (i, k) are the sums of a l
 right row, split_j + end_k: a rectangle. Both passes walk its shorter side in the outer and its longer
 side in the inner loop, on sums that stay in registers. Arrays are flat; H is a multiple of `WIDTH`.
 In the working arrays row i is the left side's i, row `length + 1 + k` the right side's k.
+
+Without `split`, hidden units come from differences of fence posts: with `start` and `end` the projections
+by both parts' weights, start_i is −start[i], end_k is end[k], and split_j is shift + start[j] − end[j].
 """
 
 from typing import Any
@@ -27,8 +30,9 @@ counter = kernel(dropout.counter)
 
 def span_scores(
     start: Tensor,
-    split: Tensor,
+    split: Tensor | None,
     end: Tensor,
+    shift: Tensor | None,
     weight: Tensor,
     bias: Tensor,
     lengths: Tensor,
@@ -38,7 +42,7 @@ def span_scores(
     """Scores (B, S, 2), before the scaling of kept units by 1/(1−p)."""
     B, posts, _ = start.shape
     scores = start.new_zeros(B, splits.number_of_splits(posts - 1), 2)
-    inputs = (*_flat(start, split, end, weight), as_array(bias))
+    inputs = (*_flat(start, start if split is None else split, end, shift, weight), as_array(bias))
     sizes, shape = as_array(lengths), _shape(start, p, seed)
     run_rows(_forward, sizes**3.0, *inputs, sizes, *shape, scores.numpy())
     return scores
@@ -47,29 +51,40 @@ def span_scores(
 def span_scores_backward(
     grad: Tensor,
     start: Tensor,
-    split: Tensor,
+    split: Tensor | None,
     end: Tensor,
+    shift: Tensor | None,
     weight: Tensor,
     lengths: Tensor,
     p: float,
     seed: int,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Gradients of `span_scores` for start, split, end (B, L+1, H), weight (2, H) and bias (2,)."""
+    """Gradients of `span_scores` for start, split or shift, end, weight and bias."""
     B, posts, H = start.shape
     width = H + -H % WIDTH
-    grads = [start.new_zeros(B, rows, width) for rows in (posts, posts, posts, 2)]
+    middles = posts if shift is None else 1
+    grads = [start.new_zeros(B, rows, width) for rows in (posts, middles, posts, 2)]
     grad_bias = start.new_zeros(B, 2)
     sizes, shape = as_array(lengths), _shape(start, p, seed)
-    inputs, outputs = _flat(start, split, end, weight), _flat(*grads)
+    inputs = _flat(start, start if split is None else split, end, shift, weight)
+    outputs = _flat(*grads)
     run_rows(_backward, sizes**3.0, *inputs, sizes, *shape, as_array(grad), *outputs, grad_bias.numpy())
-    d_start, d_split, d_end, d_weight = (grad[..., :H] for grad in grads)
-    return d_start, d_split, d_end, d_weight.sum(0), grad_bias.sum(0)
+    d_start, d_middle, d_end, d_weight = (grad[..., :H] for grad in grads)
+    d_middle = d_middle if shift is None else d_middle.sum((0, 1))
+    return d_start, d_middle, d_end, d_weight.sum(0), grad_bias.sum(0)
 
 
-def _flat(*tensors: Tensor) -> list[Array]:
-    """The tensors as flat arrays, their last dimension filled up with zeros to whole lanes."""
-    missing = -tensors[0].shape[-1] % WIDTH
-    return [as_array(F.pad(tensor, (0, missing)) if missing else tensor).reshape(-1) for tensor in tensors]
+def _flat(*tensors: Tensor | None) -> list[Array | None]:
+    """The tensors as flat arrays, their last dimension filled up with zeros to whole lanes.
+
+    A kernel compiles both sides of `x is None` unless x is None, so only `shift` may be missing in calls.
+    """
+
+    def flat(tensor: Tensor) -> Array:
+        missing = -tensor.shape[-1] % WIDTH
+        return as_array(F.pad(tensor, (0, missing)) if missing else tensor).reshape(-1)
+
+    return [None if tensor is None else flat(tensor) for tensor in tensors]
 
 
 def _shape(start: Tensor, p: float, seed: int) -> tuple[Any, ...]:
@@ -114,7 +129,23 @@ def _dropout_keys(row_keys, b, length, keys):
 
 
 @kernel
-def _forward(rows, start, split, end, weight, bias, lengths, L, H, row_keys, unit_keys, limit, scores):
+def _left(start, shift, at):
+    """Left part start_i of eight hidden units."""
+    if shift is None:
+        return load(start, at)
+    return fill(start.dtype.type(0)) - load(start, at)
+
+
+@kernel
+def _middle(start, split, end, shift, at, unit):
+    """Middle part split_j of eight hidden units."""
+    if shift is None:
+        return load(split, at)
+    return load(shift, unit) + (load(start, at) - load(end, at))
+
+
+@kernel
+def _forward(rows, start, split, end, shift, weight, bias, lengths, L, H, row_keys, unit_keys, limit, scores):
     """Write scores[b, split(i, j, k), op] = bias + Σ_h weight · keep(relu(start_i + split_j + end_k)).
 
     `row_keys` (2, B) and `unit_keys` (2·H,) are those of dropout, or None without.
@@ -134,16 +165,13 @@ def _forward(rows, start, split, end, weight, bias, lengths, L, H, row_keys, uni
             size, at = min(BLOCK, H - block), 0
             for i in range(length):
                 for h in range(0, size, WIDTH):
-                    store(posts, i * BLOCK + h, load(start, base + i * H + block + h))
+                    store(posts, i * BLOCK + h, _left(start, shift, base + i * H + block + h))
             for j in range(1, length):
-                for k in range(j + 1, length + 1):
-                    for h in range(0, size, WIDTH):
-                        here = base + block + h
-                        store(
-                            posts,
-                            (right + k) * BLOCK + h,
-                            load(split, here + j * H) + load(end, here + k * H),
-                        )
+                for h in range(0, size, WIDTH):
+                    here = base + block + h
+                    middle = _middle(start, split, end, shift, here + j * H, block + h)
+                    for k in range(j + 1, length + 1):
+                        store(posts, (right + k) * BLOCK + h, middle + load(end, here + k * H))
                 if row_keys is not None:
                     for h in range(0, size, WIDTH):
                         units = load(unit_keys, block + h)
@@ -227,6 +255,7 @@ def _backward(
     start,
     split,
     end,
+    shift,
     weight,
     lengths,
     L,
@@ -236,19 +265,19 @@ def _backward(
     limit,
     grad_scores,
     d_start,
-    d_split,
+    d_middle,
     d_end,
     d_weight,
     d_bias,
 ):
-    """Write the gradients of `_forward`; those of weight (B, 2, H) and bias (B, 2) row by row.
+    """Write the gradients of `_forward`; those of shift (B, H), weight (B, 2, H) and bias (B, 2) row by row.
 
     With active units marked a_h ∈ {0, 1}, all gradients follow from the sums of a_h·g over the splits of
     a left row, a right row and a split point, for g of each operation: four multiply-adds per unit.
     """
     zero, limits = fill(weight.dtype.type(0)), fill(limit)
     posts = np.zeros((2 * L + 4) * WIDTH, weight.dtype)
-    sums0, sums1 = np.zeros_like(posts), np.zeros_like(posts)
+    sums0, sums1, middles = np.zeros_like(posts), np.zeros_like(posts), np.zeros_like(posts)
     size = (L + 2) * (L + 1) * (L + 1) // 4
     grads = np.empty(2 * size, weight.dtype)
     noise = np.zeros(0 if row_keys is None else len(posts), np.int32)
@@ -263,7 +292,7 @@ def _backward(
             v, w = load(weight, h), load(weight, H + h)
             dv, dw = zero, zero
             for p in range(length + 1):
-                store(posts, p * WIDTH, load(start, base + p * H + h))
+                store(posts, p * WIDTH, _left(start, shift, base + p * H + h))
                 store(posts, (right + p) * WIDTH, load(end, base + p * H + h))
             for p in range(2 * length + 3):
                 store(sums0, p * WIDTH, zero)
@@ -271,7 +300,7 @@ def _backward(
             at = 0
             for j in range(1, length):
                 outer, outers, inner, inners = _sides(j, length)
-                middle = load(split, base + j * H + h)
+                middle = _middle(start, split, end, shift, base + j * H + h, h)
                 split0, split1 = zero, zero
                 if row_keys is not None:
                     for i in range(j):
@@ -305,16 +334,22 @@ def _backward(
                     store(sums0, p + WIDTH, load(sums0, p + WIDTH) + s10)
                     store(sums1, p + WIDTH, load(sums1, p + WIDTH) + s11)
                     split0, split1 = split0 + (s00 + s10), split1 + (s01 + s11)
-                store(d_split, base + j * H + h, fma(v, split0, w * split1))
+                store(middles, j * WIDTH, fma(v, split0, w * split1))
                 dv, dw = fma(split0, middle, dv), fma(split1, middle, dw)
             for p in range(length + 1):
                 left0, left1 = load(sums0, p * WIDTH), load(sums1, p * WIDTH)
-                store(d_start, base + p * H + h, fma(v, left0, w * left1))
-                x = load(posts, p * WIDTH)
-                dv, dw = fma(left0, x, dv), fma(left1, x, dw)
                 right0, right1 = load(sums0, (right + p) * WIDTH), load(sums1, (right + p) * WIDTH)
-                store(d_end, base + p * H + h, fma(v, right0, w * right1))
-                y = load(posts, (right + p) * WIDTH)
-                dv, dw = fma(right0, y, dv), fma(right1, y, dw)
+                x, y = load(posts, p * WIDTH), load(posts, (right + p) * WIDTH)
+                dv = fma(left0, x, fma(right0, y, dv))
+                dw = fma(left1, x, fma(right1, y, dw))
+                at_start, at_end = fma(v, left0, w * left1), fma(v, right0, w * right1)
+                at_split = load(middles, p * WIDTH) if 0 < p < length else zero
+                if shift is None:
+                    store(d_middle, base + p * H + h, at_split)
+                else:
+                    at_start, at_end = at_split - at_start, at_end - at_split
+                    store(d_middle, b * H + h, load(d_middle, b * H + h) + at_split)
+                store(d_start, base + p * H + h, at_start)
+                store(d_end, base + p * H + h, at_end)
             store(d_weight, b * 2 * H + h, dv)
             store(d_weight, b * 2 * H + H + h, dw)
