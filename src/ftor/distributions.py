@@ -104,7 +104,7 @@ class Fertility:
         return TopLengths(log_probs, torch.where(log_probs > LOG_ZERO, lengths, lengths[:, :1]))
 
     def marginals(self, lengths: Tensor) -> Tensor:
-        """F̃[b,i,j,u-1] = P(intermediate token j is the u-th copy of token i | length), the paper's eq. (3).
+        """F̃[b,i,j,u-1] = P(intermediate token j is the u-th copy of token i | length): the paper's section 5.
 
         Args:
             lengths: (B,).

@@ -166,7 +166,14 @@ def test_samples_have_the_right_frequencies(ops: str, length: int | None) -> Non
     assert chisquare(counts[possible].numpy(), expected.numpy()).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("uniform", [0.0, 0.5, 1 - 2**-53])
+def test_a_uniform_on_the_border_belongs_to_the_next_fertility(ops: str) -> None:
+    log_p = torch.full((1, 2, 2), 0.5, dtype=torch.float64).log()
+    uniforms = torch.full((1, 2), 0.5, dtype=torch.float64)
+    assert fertility.sample(log_p, None, uniforms).tolist() == [[1, 1]]
+    assert fertility.sample(log_p, torch.tensor([1]), uniforms).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize("uniform", [0.0, 0.5, 1 - 2**-53, 1.0])
 def test_extreme_uniforms_never_draw_the_impossible(ops: str, uniform: float) -> None:
     p = torch.tensor([[[0.0, 0.5, 0.5, 0.0], [0.0, 1.0, 0.0, 0.0], [0.3, 0.0, 0.7, 0.0]]]).double()
     log_p = p.log().clamp(min=LOG_ZERO)
@@ -201,6 +208,17 @@ def test_kernels_refuse_to_be_differentiated_twice() -> None:
     (gradient,) = torch.autograd.grad(found.square().sum(), log_p, create_graph=True)
     with pytest.raises(RuntimeError, match=r"differentiable once.*implementation\('torch'\)"):
         gradient.sum().backward()
+
+
+@tilts
+def test_gradients_of_impossible_lengths_are_zero_after_a_row_of_possible_ones(ops: str, tilt: float) -> None:
+    log_p = tilted(random_log_p(2, 3, 3), tilt)
+    log_p[1, :, 1] = LOG_ZERO  # the second row reaches even lengths only
+    log_p.requires_grad_()
+    log_probs = fertility.length_log_probs(log_p, 6)
+    assert (log_probs[1] == LOG_ZERO).tolist() == [False, True] * 3 + [False]
+    (gradient,) = torch.autograd.grad(log_probs[1, 1::2].sum(), log_p)
+    assert torch.equal(gradient, torch.zeros_like(gradient))
 
 
 def test_gradients_of_impossible_events_are_zero(ops: str) -> None:

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 from torch.testing import assert_close
 
+from ftor.ops import implementation
 from ftor.ops import span_scores as fused
 from ftor.ops.span_scores import naive
 from oracles import permutation as oracle
@@ -276,6 +277,141 @@ class TestDropout:
     def test_neighbouring_seeds_are_independent(self):
         masks = [dropout_mask(fused.span_scores, seed=seed).flatten() for seed in range(24)]
         assert largest_correlation(torch.stack(masks, dim=1)) < 5.5
+
+
+class Differences(NamedTuple):
+    left: Tensor
+    right: Tensor
+    shift: Tensor
+    weight: Tensor
+    bias: Tensor
+    lengths: Tensor
+
+    @property
+    def tensors(self):
+        return self[:5]
+
+
+def differences(lengths, length, hidden, *, dtype=torch.float64, seed=0):
+    left, right, shift, weight, bias, lengths = inputs(lengths, length, hidden, dtype=dtype, seed=seed)
+    return Differences(left, right, shift[0, 0] if len(lengths) else shift.sum((0, 1)), weight, bias, lengths)
+
+
+def as_sums(left, right, shift, *others):
+    """The arguments of `span_scores` that mean the same."""
+    return -left, shift + left - right, right, *others
+
+
+@pytest.fixture(params=["auto", "torch"], ids=["kernels", "torch"])
+def both(request):
+    with implementation(request.param):
+        yield
+
+
+@pytest.mark.usefixtures("both")
+class TestDifferences:
+    """`difference_scores`: hidden units from differences of fence posts."""
+
+    @pytest.mark.parametrize("hidden", [1, 8, 13, 801])
+    def test_formula(self, hidden):
+        example = differences([6, 2, 1, 5], 6, hidden)
+        expected = formula(Inputs(*as_sums(*example)))
+        assert_close(fused.difference_scores(*example), expected, rtol=1e-10, atol=1e-10)
+
+    @DROPOUT
+    def test_gradcheck(self, dropout):
+        example = differences([4, 2, 1], 4, 5)
+        tensors = tuple(x.clone().requires_grad_() for x in example.tensors)
+        assert gradcheck(
+            lambda *x: fused.difference_scores(*x, example.lengths, dropout=dropout, seed=3), tensors
+        )
+
+    @DROPOUT
+    def test_scores_and_gradients_are_those_of_the_sums(self, dropout):
+        example = differences([7, 3, 1, 6], 7, 21)
+        options = {"dropout": dropout, "seed": 5}
+
+        def by_sums(*x, **options):
+            return naive.span_scores(*as_sums(*x), **options)
+
+        assert_close(fused.difference_scores(*example, **options), by_sums(*example, **options))
+        ours, theirs = (gradients(f, example, **options) for f in (fused.difference_scores, by_sums))
+        for found, expected in zip(ours, theirs, strict=True):
+            assert_close(found, expected, rtol=1e-9, atol=1e-10)
+
+    @DROPOUT
+    def test_garbage_beyond_the_length_changes_nothing(self, dropout):
+        clean = differences([6, 3, 1], 6, 11)
+        padding = (torch.arange(7) > clean.lengths[:, None])[..., None]
+        dirty = Differences(*(x.masked_fill(padding, math.nan) for x in clean[:2]), *clean[2:])
+        options = {"dropout": dropout, "seed": 4}
+        assert torch.equal(
+            fused.difference_scores(*dirty, **options), fused.difference_scores(*clean, **options)
+        )
+        found, expected = (gradients(fused.difference_scores, x, **options) for x in (dirty, clean))
+        for ours, theirs in zip(found, expected, strict=True):
+            assert torch.equal(ours, theirs)
+        assert all(not x[padding.expand_as(x)].any() for x in found[:2])
+
+    def test_one_position(self):
+        example = differences([1, 1], 1, 5)
+        assert fused.difference_scores(*example).shape == (2, 0, 2)
+        assert all(not x.any() for x in gradients(fused.difference_scores, example))
+
+    def test_a_wrong_shift_is_named(self):
+        example = differences([4, 3], 4, 8)
+        with pytest.raises(ValueError, match=r"shift.*\(8\).*\(7,?\)"):
+            fused.difference_scores(*example._replace(shift=example.shift[:-1]))
+
+
+@given(ragged_inputs())
+def test_kernels_agree_with_torch_on_differences(example):
+    (left, right, shift, weight, bias, lengths), options = example
+    given_differences = Differences(left, right, shift[0, 0], weight, bias, lengths)
+    results = []
+    for name in ("auto", "torch"):
+        with implementation(name):
+            scores = fused.difference_scores(*given_differences, **options)
+            results.append([scores, *gradients(fused.difference_scores, given_differences, **options)])
+    for found, expected in zip(*results, strict=True):
+        assert_close(found, expected, **TestKernelsAgainstTorch.tolerance(left.dtype))
+
+
+def operator_examples():
+    """Arguments for every operator that the kernels are registered as, with and without differences."""
+    start, split, end, weight, bias, lengths = inputs([4, 2, 1], 4, 5)
+    grad = torch.ones(3, 10, 2, dtype=torch.float64)
+    shift = split[0, 0].clone()
+    free = [x.clone().requires_grad_() for x in (start, split, end, shift, weight, bias)]
+    backward = "span_scores_backward"
+    return {
+        "sums": ("span_scores", (*free[:3], None, *free[4:], lengths, 0.2, 1)),
+        "differences": ("span_scores", (free[0], None, *free[2:], lengths, 0.2, 1)),
+        "backward of sums": (backward, (grad, start, split, end, None, weight, lengths, 0.2, 1)),
+        "backward of differences": (backward, (grad, start, None, end, shift, weight, lengths, 0.2, 1)),
+    }
+
+
+class TestOperators:
+    """The kernels as torch sees them: schemas, shapes without data, registered derivatives."""
+
+    @pytest.mark.parametrize("example", operator_examples())
+    def test_opcheck(self, example):
+        name, arguments = operator_examples()[example]
+        torch.library.opcheck(getattr(torch.ops.ftor, name).default, arguments)
+
+    def test_no_operator_is_forgotten(self):
+        registered = {name.removeprefix("ftor::") for name in torch._C._dispatch_get_all_op_names()}
+        checked = {name for name, _ in operator_examples().values()}
+        assert {name for name in registered if name.startswith("span_scores")} == checked
+
+    def test_a_second_derivative_is_refused_with_advice(self):
+        example = inputs([4], 4, 5)
+        weight = example.weight.requires_grad_()
+        scores = fused.span_scores(*example)
+        (first,) = torch.autograd.grad(scores.square().sum(), weight, create_graph=True)
+        with pytest.raises(RuntimeError, match=r"implementation\('torch'\)"):
+            first.square().sum().backward()
 
 
 class TestCalls:

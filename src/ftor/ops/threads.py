@@ -1,9 +1,11 @@
-"""Runs a numba kernel on the rows of a batch, in as many threads as torch uses."""
+"""Runs a numba kernel on the rows of a batch, in torch's own threads."""
 
-import heapq
+import ctypes
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,17 +14,19 @@ from torch import Tensor
 
 Array = np.ndarray[Any, Any]
 
-_pool: ThreadPoolExecutor | None = None
-_pool_size = 0
+PARTS_PER_THREAD = 4  # more parts than threads, so that a thread that is held up keeps no other waiting
+WORTH_A_THREAD = 1e-4  # seconds; below, waking another thread takes longer than the work
+
+_forked = False  # threads do not survive a fork, and OpenMP does not start new ones after it
 
 
-def _forget_pool() -> None:
-    global _pool, _pool_size
-    _pool, _pool_size = None, 0
+def _note_fork() -> None:
+    global _forked
+    _forked = True
 
 
-if hasattr(os, "register_at_fork"):  # threads do not survive a fork
-    os.register_at_fork(after_in_child=_forget_pool)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 def as_array(tensor: Tensor) -> Array:
@@ -30,33 +34,67 @@ def as_array(tensor: Tensor) -> Array:
     return tensor.detach().contiguous().numpy()
 
 
-def _share_out(costs: Array, shares: int) -> list[Array]:
-    """Split rows into shares of about equal cost: the costliest row first, to the lightest share."""
-    load = [(0.0, share) for share in range(shares)]
-    rows: list[list[int]] = [[] for _ in range(shares)]
-    for row in np.argsort(-costs, kind="stable"):
-        total, share = heapq.heappop(load)
-        rows[share].append(int(row))
-        heapq.heappush(load, (total + float(costs[row]), share))
-    return [np.array(sorted(share), dtype=np.int64) for share in rows if share]
-
-
-def run_rows(kernel: Callable[..., None], costs: Array, *args: Any) -> None:
-    """Call `kernel(rows, *args)` until every row is done; `costs` (B,) says how long each row takes.
+def run_rows(kernel: Callable[..., None], seconds: Array, *args: Any) -> None:
+    """Call `kernel(rows, *args)` until every row is done; `seconds` (B,) is about how long each row takes.
 
     Kernels are compiled with `nogil=True` and each writes only to its own rows, so that the calls run
-    side by side. Python's threads rather than numba's: they wait without spinning, may be entered from
-    several threads at once, and survive a fork.
+    side by side. May be entered from several threads at once.
     """
-    global _pool, _pool_size
-    threads = min(torch.get_num_threads(), len(costs))
-    if threads <= 1:
-        kernel(np.arange(len(costs), dtype=np.int64), *args)
+    threads = 1 if _forked else torch.get_num_threads()
+    if threads == 1 or len(seconds) == 1 or seconds.sum() < WORTH_A_THREAD:
+        kernel(np.arange(len(seconds)), *args)
         return
-    if _pool is None or _pool_size < threads - 1:
-        _pool, _pool_size = ThreadPoolExecutor(threads - 1, thread_name_prefix="ftor"), threads - 1
-    first, *others = _share_out(costs, threads)
-    running = [_pool.submit(kernel, rows, *args) for rows in others]
-    kernel(first, *args)
-    for future in running:
-        future.result()
+    parts = min(threads * PARTS_PER_THREAD, len(seconds))
+    slowest_first = np.argsort(-seconds, kind="stable")
+    queue = iter([slowest_first[part::parts] for part in range(parts)])
+
+    def work() -> None:
+        for rows in queue:
+            kernel(rows, *args)
+
+    _side_by_side(work, threads)
+
+
+def _side_by_side(work: Callable[[], None], threads: int) -> None:
+    """Call `work` once in each of so many threads; the last error of any is raised here."""
+    team = _torch_team()
+    if team is None:
+        running = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
+        work()
+        for future in running:
+            future.result()
+        return
+    errors: list[BaseException] = []
+
+    def work_or_note(_: object) -> None:
+        try:
+            work()
+        except BaseException as error:  # ctypes would drop it
+            errors.append(error)
+
+    team(_CALLBACK(work_or_note), None, threads, 0)
+    if errors:
+        raise errors[-1]
+
+
+@cache
+def _pool(size: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(size, thread_name_prefix="ftor")
+
+
+_CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+
+@cache
+def _torch_team() -> Any:
+    """GNU OpenMP's way into the threads that torch computes with, if torch brings that library.
+
+    Its threads spin for milliseconds after each of torch's operations. Threads of our own would share the
+    cores with them and run at half their speed.
+    """
+    for library in sorted((Path(torch.__file__).parent / "lib").glob("libgomp*.so*")):
+        team = ctypes.CDLL(str(library)).GOMP_parallel
+        team.argtypes = [_CALLBACK, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint]
+        team.restype = None
+        return team
+    return None

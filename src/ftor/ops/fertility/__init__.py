@@ -54,7 +54,7 @@ def log_prob_length(log_p: Tensor, lengths: Tensor) -> Tensor:
 
 
 def marginals(log_p: Tensor, lengths: Tensor, max_length: int) -> Tensor:
-    """F̃[b,i,j,u-1] = P(intermediate token j is the u-th copy of token i | length), the paper's eq. (3).
+    """F̃[b,i,j,u-1] = P(intermediate token j is the u-th copy of token i | length): section 5 of the paper.
 
     Args:
         log_p: (B, n, d+1).

@@ -20,10 +20,10 @@ from ftor.ops.fertility.naive import IMPOSSIBLE, longest
 from ftor.ops.threads import Array, as_array, run_rows
 
 SMALLEST = 1e-300
-"""Below this, probabilities in linear space are rounded to 0."""
+"""Products of probabilities that stay above this have all their digits in float64."""
 
 SAFE_PROBABILITY = 1e-150
-"""What is rounded to 0 changes no probability above this."""
+"""What float64 rounds to 0 changes no digit of a sum above this."""
 
 WORTH_A_THREAD = 300_000
 """Cells (token, prefix sum, fertility) below which waking a second thread takes longer than the work."""
@@ -110,14 +110,16 @@ def _forward(log_p: Array, low: int, high: int, log_sums: Array, chosen: Array) 
     n, width = log_p.shape
     p = np.empty((n, width))
     log_scale, least_likely = _normalise(log_p, p)
-    _forward_linear(p, low, high, log_sums, chosen)
-    # For a range of lengths, the choice below must not depend on the range, which comes from the batch.
-    if least_likely < math.log(SMALLEST) and (low < high or log_sums[low] < SAFE_PROBABILITY):
+    safe = least_likely > math.log(SMALLEST)
+    if safe or low == high:
+        _forward_linear(p, low, high, log_sums, chosen)
+        safe = safe or log_sums[low] > SAFE_PROBABILITY
+    if not safe:
         _forward_log(log_p, low, high, log_sums, chosen)
-    else:
-        first, stop = _reachable(n, n, width - 1, low, high)
-        for end in range(first, stop):
-            log_sums[end] = math.log(log_sums[end]) + log_scale if log_sums[end] > 0.0 else LOG_ZERO
+        return
+    first, stop = _reachable(n, n, width - 1, low, high)
+    for end in range(first, stop):
+        log_sums[end] = math.log(log_sums[end]) + log_scale if log_sums[end] > 0.0 else LOG_ZERO
 
 
 @_compiled
@@ -162,8 +164,8 @@ def _forward_linear(p: Array, low: int, high: int, sums: Array, chosen: Array) -
                 total[k] += joint[k]
         for end in range(after[0], after[1]):
             sums[end] = totals[end]
-            if totals[end] < SMALLEST:
-                sums[end], totals[end] = 0.0, math.inf
+            if totals[end] == 0.0:
+                totals[end] = math.inf  # to divide by
         for r in range(width):
             begin, stop = _ends(r, before, after)
             total, joint = totals[begin:stop], chosen[i, r, begin:stop]

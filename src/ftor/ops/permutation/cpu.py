@@ -80,7 +80,7 @@ def sample_tree(rules: Tensor, lengths: Tensor, uniforms: Tensor, L: int) -> Ten
 
 def _run(row_kernel: Callable[..., None], lengths: Tensor, *args: Any) -> None:
     sizes: Array = as_array(lengths)
-    run_rows(row_kernel, sizes.astype(np.float64) ** 3, sizes, *args)
+    run_rows(row_kernel, sizes**3 * 1e-9, sizes, *args)
 
 
 @kernel
