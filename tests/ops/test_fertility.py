@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 from torch import Tensor
 from torch.autograd import gradcheck, gradgradcheck
 
-from ftor.ops import LOG_ZERO, fertility, implementation
+from ftor.ops import LOG_ZERO, fertility, implementation, threads
 from ftor.ops.fertility import cpu, naive
 from oracles import fertility as oracle
 
@@ -302,13 +302,13 @@ def test_the_step_from_linear_to_log_space_does_not_show(first: float, second: f
 def test_threads_give_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     log_p, lengths = random_log_p(5, 6, 4), torch.tensor([3, 18, 0, 7, 11])
     alone = with_gradient(log_p, lengths, 18)
-    threads = torch.get_num_threads()
-    monkeypatch.setattr(cpu, "WORTH_A_THREAD", 0)
+    before = torch.get_num_threads()
+    monkeypatch.setattr(threads, "WORTH_A_THREAD", 0)
     try:
         torch.set_num_threads(3)
         together = with_gradient(log_p, lengths, 18)
     finally:
-        torch.set_num_threads(threads)
+        torch.set_num_threads(before)
     assert all(torch.equal(one, three) for one, three in zip(alone, together, strict=True))
 
 

@@ -25,9 +25,6 @@ SMALLEST = 1e-300
 SAFE_PROBABILITY = 1e-150
 """What float64 rounds to 0 changes no digit of a sum above this."""
 
-WORTH_A_THREAD = 300_000
-"""Cells (token, prefix sum, fertility) below which waking a second thread takes longer than the work."""
-
 _compiled = njit(cache=True, nogil=True, error_model="numpy")  # numpy's division has no test for 0
 
 
@@ -84,11 +81,8 @@ def sample(log_p: Tensor, lengths: Tensor, uniforms: Tensor) -> Tensor:
 
 
 def _run(kernel: Callable[..., None], log_p: Tensor, targets: Array, *args: Any) -> None:
-    costs = (targets + 1.0) * (log_p.shape[1] * log_p.shape[2])
-    if costs.sum() < WORTH_A_THREAD:
-        kernel(np.arange(len(costs)), *args)
-    else:
-        run_rows(kernel, costs, *args)
+    cells = (targets + 1.0) * (log_p.shape[1] * log_p.shape[2])
+    run_rows(kernel, cells * 1e-9, *args)
 
 
 @_compiled

@@ -24,8 +24,7 @@ TILE = 4  # inner rows per step of the forward pass; fills the 16 registers of A
 BLOCK = 128  # hidden units per round of the forward pass; keeps the inner rows in or near a 32 KiB cache
 
 first_split = kernel(splits.first_split)
-mix = kernel(dropout.mix)
-counter = kernel(dropout.counter)
+pair_key = kernel(dropout.pair_key)
 
 
 def span_scores(
@@ -101,7 +100,7 @@ def _shape(start: Tensor, p: float, seed: int) -> tuple[Any, ...]:
     if p == 0:
         return posts - 1, width, None, None, np.int32(0)
     rows, units = dropout.make_keys(seed, B, width)
-    return posts - 1, width, rows.numpy(), units.int().numpy().reshape(-1), np.int32(dropout.threshold(p))
+    return posts - 1, width, rows.numpy(), units.int().numpy(), np.int32(dropout.threshold(p))
 
 
 @kernel
@@ -130,9 +129,9 @@ def _dropout_keys(row_keys, b, length, keys):
     """keys[j, row] = the dropout key of a working row at split point j."""
     for j in range(1, length):
         for i in range(j):
-            keys[j, i] = np.int32(mix(row_keys[0, b] + counter(i, j)))
+            keys[j, i] = np.int32(pair_key(row_keys[0, b], i, j))
         for k in range(j + 1, length + 1):
-            keys[j, length + 1 + k] = np.int32(mix(row_keys[1, b] + counter(k, j)))
+            keys[j, length + 1 + k] = np.int32(pair_key(row_keys[1, b], k, j))
 
 
 @kernel
@@ -155,12 +154,12 @@ def _middle(start, split, end, shift, at, unit):
 def _forward(rows, start, split, end, shift, weight, bias, lengths, L, H, row_keys, unit_keys, limit, scores):
     """Write scores[b, split(i, j, k), op] = bias + Σ_h weight · keep(relu(start_i + split_j + end_k)).
 
-    `row_keys` (2, B) and `unit_keys` (2·H,) are those of dropout, or None without.
+    `row_keys` (2, B) and `unit_keys` (H,) are those of dropout, or None without.
     """
     zero, limits = fill(weight.dtype.type(0)), fill(limit)
     posts = np.zeros((2 * L + 2 + TILE) * BLOCK, weight.dtype)
-    noise = np.zeros(0 if row_keys is None else len(posts), np.int32)
-    keys = np.zeros((0, 0) if row_keys is None else (L + 1, 2 * L + 2), np.int32)
+    noise = np.zeros(BLOCK, np.int32)
+    keys = np.zeros((0, 0) if row_keys is None else (L + 1, 2 * L + 2 + TILE), np.int32)
     sums = np.empty(_number_of_tiles(L) * WIDTH, weight.dtype)
     for b in rows:
         length, base = lengths[b], b * (L + 1) * H
@@ -179,28 +178,24 @@ def _forward(rows, start, split, end, shift, weight, bias, lengths, L, H, row_ke
                     middle = _middle(start, split, end, shift, here + j * H, block + h)
                     for k in range(j + 1, length + 1):
                         store(posts, (right + k) * BLOCK + h, middle + load(end, here + k * H))
-                if row_keys is not None:
-                    for h in range(0, size, WIDTH):
-                        units = load(unit_keys, block + h)
-                        for i in range(j):
-                            store(noise, i * BLOCK + h, fill(keys[j, i]) * units)
-                        units = load(unit_keys, H + block + h)
-                        for p in range(right + j + 1, right + length + 1):
-                            store(noise, p * BLOCK + h, fill(keys[j, p]) * units)
                 outer, outers, inner, inners = _sides(j, length)
-                for o in range(outer * BLOCK, (outer + outers) * BLOCK, BLOCK):
-                    for n in range(inner * BLOCK, (inner + inners) * BLOCK, TILE * BLOCK):
+                for o in range(outer, outer + outers):
+                    if row_keys is not None:
+                        for h in range(0, size, WIDTH):
+                            store(noise, h, fill(keys[j, o]) * load(unit_keys, block + h))
+                    for n in range(inner, inner + inners, TILE):
+                        if row_keys is not None:
+                            key0, key1 = fill(keys[j, n]), fill(keys[j, n + 1])
+                            key2, key3 = fill(keys[j, n + 2]), fill(keys[j, n + 3])
                         a0, a1, a2, a3, b0, b1, b2, b3 = zero, zero, zero, zero, zero, zero, zero, zero
                         for h in range(0, size, WIDTH):
-                            x, y = load(posts, o + h), n + h
+                            x, y = load(posts, o * BLOCK + h), n * BLOCK + h
                             p0, p1 = x + load(posts, y), x + load(posts, y + BLOCK)
                             p2, p3 = x + load(posts, y + 2 * BLOCK), x + load(posts, y + 3 * BLOCK)
                             if row_keys is not None:
-                                e = load(noise, o + h)
-                                p0 = keep(p0, e + load(noise, y), limits)
-                                p1 = keep(p1, e + load(noise, y + BLOCK), limits)
-                                p2 = keep(p2, e + load(noise, y + 2 * BLOCK), limits)
-                                p3 = keep(p3, e + load(noise, y + 3 * BLOCK), limits)
+                                e = load(noise, h)
+                                p0, p1 = keep(p0, e * key0, limits), keep(p1, e * key1, limits)
+                                p2, p3 = keep(p2, e * key2, limits), keep(p3, e * key3, limits)
                             p0, p1, p2, p3 = relu(p0), relu(p1), relu(p2), relu(p3)
                             v, w = load(weight, block + h), load(weight, H + block + h)
                             a0, a1, a2, a3 = fma(v, p0, a0), fma(v, p1, a1), fma(v, p2, a2), fma(v, p3, a3)
@@ -287,8 +282,7 @@ def _backward(
     sums0, sums1, middles = np.zeros_like(posts), np.zeros_like(posts), np.zeros_like(posts)
     size = (L + 2) * (L + 1) * (L + 1) // 4
     grads = np.empty(2 * size, weight.dtype)
-    noise = np.zeros(0 if row_keys is None else len(posts), np.int32)
-    keys = np.zeros((0, 0) if row_keys is None else (L + 1, 2 * L + 2), np.int32)
+    keys = np.zeros((0, 0) if row_keys is None else (L + 1, 2 * L + 4), np.int32)
     for b in rows:
         length, base = lengths[b], b * (L + 1) * H
         right = length + 1
@@ -309,23 +303,20 @@ def _backward(
                 outer, outers, inner, inners = _sides(j, length)
                 middle = _middle(start, split, end, shift, base + j * H + h, h)
                 split0, split1 = zero, zero
-                if row_keys is not None:
-                    for i in range(j):
-                        store(noise, i * WIDTH, fill(keys[j, i]) * load(unit_keys, h))
-                    for p in range(right + j + 1, right + length + 1):
-                        store(noise, p * WIDTH, fill(keys[j, p]) * load(unit_keys, H + h))
                 for o in range(outer, outer + outers, 2):
                     x0 = middle + load(posts, o * WIDTH)
                     x1 = middle + load(posts, o * WIDTH + WIDTH)
                     if row_keys is not None:
-                        e0, e1 = load(noise, o * WIDTH), load(noise, o * WIDTH + WIDTH)
+                        units = load(unit_keys, h)
+                        e0, e1 = fill(keys[j, o]) * units, fill(keys[j, o + 1]) * units
                     s00, s01, s10, s11 = zero, zero, zero, zero
-                    for n in range(inner * WIDTH, (inner + inners) * WIDTH, WIDTH):
+                    for row in range(inner, inner + inners):
+                        n = row * WIDTH
                         y, t0, t1 = load(posts, n), load(sums0, n), load(sums1, n)
                         p0, p1 = x0 + y, x1 + y
                         if row_keys is not None:
-                            e = load(noise, n)
-                            p0, p1 = keep(p0, e0 + e, limits), keep(p1, e1 + e, limits)
+                            key = fill(keys[j, row])
+                            p0, p1 = keep(p0, e0 * key, limits), keep(p1, e1 * key, limits)
                         on0, on1 = step(p0), step(p1)
                         g0, g1 = spread(grads, 2 * at), spread(grads, 2 * at + 1)
                         s00, s01 = fma(on0, g0, s00), fma(on0, g1, s01)

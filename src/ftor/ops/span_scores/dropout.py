@@ -2,11 +2,11 @@
 
 Unit h of split (i, j, k) in row b is kept iff, as a signed 32-bit number,
 
-    key(b, left, i, j) · unit(left, h) + key(b, right, k, j) · unit(right, h)  >  threshold.
+    key(b, left, i, j) · key(b, right, k, j) · unit(h)  >  threshold.
 
-The keys are random and those of units odd, so that each sum is uniform and any two units or splits are
-independent of each other. The products belong to pairs of fence posts, so that a kernel's inner loop,
-which runs over triples, only adds and compares, and nothing is kept for the backward pass.
+All factors are random and odd, so that their product is uniform over the odd numbers and those of different
+splits or units look independent. A kernel has the first two factors outside its inner loop, which only
+multiplies once and compares, and nothing is kept for the backward pass.
 All functions work on Python integers, int64 tensors and, compiled, on int64 alike.
 """
 
@@ -18,19 +18,12 @@ from torch import Tensor
 WORD = 0xFFFFFFFF
 
 
-def mix(x: Any) -> Any:
-    """Scramble the low 32 bits of a number, so that every bit depends on every bit."""
-    x = x & WORD
-    x = x ^ (x >> 16)
-    x = (x * 0x85EBCA6B) & WORD
-    x = x ^ (x >> 13)
-    x = (x * 0xC2B2AE35) & WORD
-    return x ^ (x >> 16)
-
-
-def counter(post: Any, j: Any) -> Any:
-    """A different 32-bit number for every pair of a fence post and a split point, scattered widely."""
-    return (post * 0x10000 + j) * 0x9E3779B1
+def pair_key(row_key: Any, post: Any, j: Any) -> Any:
+    """The odd key of a fence post and a split point in a row."""
+    x = ((post * 0x10000 + j) * 0x9E3779B1 + row_key) & WORD
+    x = ((x ^ (x >> 16)) * 0x85EBCA6B) & WORD
+    x = ((x ^ (x >> 13)) * 0xC2B2AE35) & WORD
+    return (x ^ (x >> 16)) | 1
 
 
 def signed(x: Any) -> Any:
@@ -44,12 +37,8 @@ def threshold(probability: float) -> int:
 
 
 def make_keys(seed: int, B: int, H: int, device: torch.device | str = "cpu") -> tuple[Tensor, Tensor]:
-    """Derive the keys of rows (2, B) and units (2, H), int64 in 0..2³²−1, from a seed of up to 64 bits.
-
-    The first dimension is left and right.
-    """
-    base = mix(seed ^ mix(seed >> 32))
-    sides = torch.arange(2, device=device)[:, None]
-    rows = mix(mix(torch.arange(1, B + 1, device=device)) ^ mix(base + sides))
-    units = mix(mix(torch.arange(1, H + 1, device=device)) ^ mix(base + 2 + sides))
-    return rows, units | 1
+    """Derive the keys of rows (2, B), left and right, and of units (H,), from a seed of up to 64 bits."""
+    base = pair_key(seed & WORD, seed >> 48, (seed >> 32) & 0xFFFF)
+    rows, units = torch.arange(B, device=device), torch.arange(H, device=device)
+    sides = torch.stack([pair_key(base, rows, side) for side in (0, 1)])
+    return sides, torch.as_tensor(pair_key(base, units, 2))

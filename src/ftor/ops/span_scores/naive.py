@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from ftor.ops.span_scores.dropout import counter, make_keys, mix, signed, threshold
+from ftor.ops.span_scores.dropout import WORD, make_keys, pair_key, signed, threshold
 
 
 def span_scores(
@@ -57,6 +57,5 @@ def _kept(hidden: Tensor, width: int, dropout: float, seed: int) -> Tensor:
     rows, units = make_keys(seed, B, H, hidden.device)
     i = torch.arange(spans, device=hidden.device)[:, None]
     j = i + 1 + torch.arange(splits, device=hidden.device)
-    left = mix(rows[0, :, None, None] + counter(i, j))[..., None] * units[0]
-    right = mix(rows[1, :, None, None] + counter(i + width, j))[..., None] * units[1]
-    return torch.as_tensor(signed(left + right) > threshold(dropout))
+    keys = pair_key(rows[0, :, None, None], i, j) * pair_key(rows[1, :, None, None], i + width, j)
+    return torch.as_tensor(signed((keys & WORD)[..., None] * units) > threshold(dropout))

@@ -1,0 +1,69 @@
+"""How long `import ftor` takes, and the first training step with and without compiled kernels."""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from timing import arguments, print_table, write_json
+
+IMPORT = """
+import time
+begin = time.perf_counter()
+import {module}
+print(time.perf_counter() - begin)
+"""
+
+FIRST_STEP = """
+import time, torch, ftor, ftor.nn
+lengths = torch.tensor([5, 3])
+layer = ftor.nn.ReorderingLayer(8)
+logits = torch.randn(2, 4, 4, requires_grad=True)
+x = torch.randn(2, 5, 8, requires_grad=True)
+begin = time.perf_counter()
+fertility = ftor.Fertility(logits)
+loss = layer(x, lengths).marginals.square().sum()
+loss = loss + fertility.marginals(lengths).square().sum() - fertility.log_prob_length(lengths).sum()
+loss.backward()
+print(time.perf_counter() - begin)
+"""
+
+
+def seconds(program: str, **environment: str) -> float:
+    """What a program prints, run by a new interpreter."""
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, check=True, stdout=subprocess.PIPE, text=True
+    )
+    return float(done.stdout)
+
+
+def median(program: str, repeats: int) -> float:
+    """The median over new interpreters, after one that fills the file cache and the kernel cache."""
+    seconds(program)
+    return statistics.median(seconds(program) for _ in range(repeats))
+
+
+def cold_first_step() -> float:
+    """The first step of somebody who has just installed the package: every kernel is compiled."""
+    with tempfile.TemporaryDirectory() as empty:
+        return seconds(FIRST_STEP, NUMBA_CACHE_DIR=empty)
+
+
+def main() -> None:
+    """Measure, print and write."""
+    options = arguments("import_time", __doc__ or "")
+    repeats = 2 if options.quick else 5
+    figures = {
+        "import torch": median(IMPORT.format(module="torch"), repeats),
+        "import ftor (with torch)": median(IMPORT.format(module="ftor"), repeats),
+        "first step, compiled kernels on disk": median(FIRST_STEP, repeats),
+        "first step, nothing compiled": cold_first_step(),
+    }
+    print_table("seconds, each in a new process", ["what", "seconds"], list(figures.items()))
+    write_json(options.out, {"seconds": figures})
+
+
+if __name__ == "__main__":
+    main()

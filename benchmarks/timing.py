@@ -1,0 +1,199 @@
+"""What every benchmark needs: medians, peak memory in a process of its own, fits, tables and JSON."""
+
+import argparse
+import importlib
+import json
+import multiprocessing
+import os
+import platform
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+ROOT = Path(__file__).resolve().parent.parent
+
+Call = Callable[[], object]
+
+
+def arguments(name: str, description: str) -> argparse.Namespace:
+    """The command line that all benchmarks share: --quick and --out."""
+    parser = argparse.ArgumentParser(
+        description=description, epilog=f"example: python benchmarks/{name}.py --quick"
+    )
+    parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer repetitions")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=ROOT / "benchmarks" / "out" / f"{name}.json",
+        metavar="FILE.json",
+        help=f"where the figures go (default: benchmarks/out/{name}.json)",
+    )
+    options = parser.parse_args()
+    busy = os.getloadavg()[0]
+    if busy > 0.5:
+        progress(f"the machine is busy (load {busy:.1f}): times will be too long, and ratios may be off")
+    return options
+
+
+def from_tests(module: str) -> ModuleType:
+    """Import a module of the tests: oracles are baselines too."""
+    tests = str(ROOT / "tests")
+    if tests not in sys.path:
+        sys.path.append(tests)
+    return importlib.import_module(module)
+
+
+def progress(message: str) -> None:
+    """Say on stderr what is being measured."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def median_seconds(calls: Mapping[str, Call], repeats: int) -> dict[str, float]:
+    """Median seconds of each call, after one call that is not counted.
+
+    The calls take turns, so that a busy moment of the machine does not fall on one of them alone.
+    """
+    for call in calls.values():
+        call()
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(repeats):
+        for name, call in calls.items():
+            begin = time.perf_counter()
+            call()
+            seconds[name].append(time.perf_counter() - begin)
+    return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def peak_megabytes(prepare: Callable[..., Call], warm_up: Sequence[Any], case: Sequence[Any]) -> float:
+    """How far one call raises the resident memory of a fresh process, at its peak.
+
+    `prepare` must be a function of a module; it makes the inputs and returns the call. It is first run on
+    the small `warm_up` case, so that loading libraries and kernels does not count.
+    """
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_measure, args=(sender, prepare, tuple(warm_up), tuple(case)))
+    process.start()
+    sender.close()
+    try:
+        found: float = receiver.recv()
+    except EOFError:
+        raise SystemExit(f"{prepare.__name__}{tuple(case)}: the measuring process died (memory?)") from None
+    finally:
+        process.join()
+    return found
+
+
+def _measure(
+    sender: Any, prepare: Callable[..., Call], warm_up: tuple[Any, ...], case: tuple[Any, ...]
+) -> None:
+    prepare(*warm_up)()
+    call = prepare(*case)
+    _forget_peak()
+    before = _status_megabytes("VmRSS")
+    call()
+    sender.send(_status_megabytes("VmHWM") - before)
+
+
+def _forget_peak() -> None:
+    """Lower the recorded peak to the present use, where the system can do that (Linux)."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def _status_megabytes(field: str) -> float:
+    """Resident memory now (VmRSS) or at its peak (VmHWM).
+
+    Linux hands a parent's peak on to its children in getrusage, so that a child would seem to start with
+    it; /proc does not. Elsewhere getrusage has to do.
+    """
+    try:
+        lines = Path("/proc/self/status").read_text().splitlines()
+    except OSError:
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return peak / (1e6 if sys.platform == "darwin" else 1e3)
+    (line,) = (line for line in lines if line.startswith(f"{field}:"))
+    return int(line.split()[1]) * 1024 / 1e6
+
+
+def fitted_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
+    """The x of cost ∝ size^x: a line through the logarithms, by least squares."""
+    return float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])
+
+
+def largest_difference(found: Sequence[Tensor], expected: Sequence[Tensor]) -> float:
+    """The largest ‖found − expected‖ / ‖expected‖ of several tensors.
+
+    Norms, not entries: in single precision a hidden unit within rounding of 0 may be on in one
+    implementation and off in the other, which shows in one row of a gradient and means nothing.
+    """
+    return max(
+        float((ours - theirs).norm() / theirs.norm()) for ours, theirs in zip(found, expected, strict=True)
+    )
+
+
+def refuse_unless_equal(name: str, difference: float, allowed: float) -> None:
+    """No speed without equality: stop before a figure is printed if the numbers differ."""
+    if not difference <= allowed:  # also true of NaN
+        raise SystemExit(
+            f"{name}: outputs or gradients differ by {difference:.2e}, allowed {allowed:.0e}; no figures"
+        )
+
+
+def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Print a table with right-aligned columns; floats get three significant digits."""
+    cells = [list(header), *[[_cell(value) for value in row] for row in rows]]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(header))]
+    print(f"\n{title}")
+    for line in cells:
+        print("  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)))
+
+
+def print_records(title: str, records: Sequence[Mapping[str, object]]) -> None:
+    """Print records with the same keys as a table."""
+    print_table(title, list(records[0]), [list(record.values()) for record in records])
+
+
+def _cell(value: object) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def write_json(path: Path, figures: Mapping[str, Any]) -> None:
+    """Write the figures with what they were measured on."""
+    record = {"machine": _machine(), **figures}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+    print(f"\nwritten to {path}")
+
+
+def _machine() -> dict[str, str | int | float]:
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count() or 0,
+        "threads": torch.get_num_threads(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+        "load_average": os.getloadavg()[0],
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor()
