@@ -26,6 +26,7 @@ docs: .venv/ready
 
 clean:
 	rm -rf .venv site
+	find src -name '*.nb[ic]' -delete
 
 # The constraints come with the CPU build of torch wherever there is one: never install without them.
 .venv/ready: pyproject.toml constraints.txt

@@ -302,7 +302,7 @@ def test_wrong_constructor_arguments_are_named(
             torch.tensor([6, 5]),
         ),
         (ValueError, "lengths: expected 0 to 6.*found -1 in row 0", torch.tensor([-1, 1])),
-        (ValueError, r"lengths: expected shape \(2\), found \(3,\)", torch.tensor([1, 1, 1])),
+        (ValueError, r"lengths: expected shape \(2,\), found \(3,\)", torch.tensor([1, 1, 1])),
         (TypeError, "lengths: expected torch.int64, found torch.float32", torch.tensor([1.0, 1.0])),
         (ValueError, "lengths: expected device cpu like logits, found meta", ROWS.to("meta")),
         (TypeError, "lengths: expected a tensor, found list", [1, 1]),
@@ -323,17 +323,24 @@ def test_fertilities_of_an_impossible_length_are_refused(method: str) -> None:
     assert not Fertility(logits).marginals(torch.tensor([3, 3]))[1].any()
 
 
+def test_allowed_lengths_may_be_a_list_or_a_tensor_of_them() -> None:
+    fertility = Fertility(LOGITS)
+    listed, tensor = fertility.top_lengths(2, [2, 4]), fertility.top_lengths(2, torch.tensor([2, 4]))
+    assert listed.lengths.sort().values.tolist() == [[2, 4], [2, 4]]
+    assert torch.equal(listed.lengths, tensor.lengths)
+
+
 def test_wrong_choices_of_lengths_are_named() -> None:
     fertility = Fertility(LOGITS, torch.tensor([3, 1]))
-    with pytest.raises(ValueError, match="k: expected at least 1, found 0"):
+    with pytest.raises(ValueError, match="k: expected an integer of at least 1, found 0"):
         fertility.top_lengths(0)
     with pytest.raises(ValueError, match=r"allowed: .* found none in row 1"):
         fertility.top_lengths(1, [0, 3, 4])
     with pytest.raises(ValueError, match=r"allowed: .* found none in row 0"):
         fertility.top_lengths(1, [])
-    with pytest.raises(TypeError, match=r"allowed: expected torch.bool .*, found torch.int64"):
-        fertility.top_lengths(1, ROWS)
-    with pytest.raises(ValueError, match=r"allowed: expected shape \(7\), found \(6,\)"):
+    with pytest.raises(TypeError, match=r"allowed: expected a bool mask .*, found torch.float32"):
+        fertility.top_lengths(1, torch.ones(7))
+    with pytest.raises(ValueError, match=r"allowed: expected shape \(7,\), found \(6,\)"):
         fertility.top_lengths(1, torch.ones(6, dtype=torch.bool))
     with pytest.raises(ValueError, match=r"allowed: expected shape \(2, 7\), found \(1, 7\)"):
         fertility.top_lengths(1, torch.ones(1, 7, dtype=torch.bool))
@@ -370,8 +377,9 @@ def test_it_shows_what_it_is() -> None:
     assert shown == "Fertility(batch=2, n=3, d=2, dtype=torch.float32, device=cpu)"
 
 
-def test_the_example_in_its_docstring_is_true() -> None:
+@pytest.mark.parametrize("shown", [Fertility, ftor.SeparablePermutation])
+def test_the_example_in_the_docstring_is_true(shown: type) -> None:
     runner = doctest.DocTestRunner()
-    for example in doctest.DocTestFinder().find(Fertility, globs=vars(ftor.distributions)):
+    for example in doctest.DocTestFinder().find(shown, globs=vars(ftor.distributions)):
         assert runner.run(example).failed == 0
     assert runner.tries > 3

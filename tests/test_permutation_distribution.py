@@ -311,7 +311,7 @@ ERRORS = {
     "scores without operations": ("scores", lambda x: x[..., 0], r"scores.*found \(2, 5, 5, 5\)"),
     "scores not cubic": ("scores", lambda x: x[:, :, :-1], r"scores.*found \(2, 5, 4, 5, 2\)"),
     "integer scores": ("scores", lambda x: x.long(), r"scores.*float.*int64"),
-    "lengths of another batch": ("lengths", lambda x: x[:1], r"lengths.*\(2\).*\(1,?\)"),
+    "lengths of another batch": ("lengths", lambda x: x[:1], r"lengths.*\(2,\).*\(1,?\)"),
     "lengths of int32": ("lengths", lambda x: x.int(), r"lengths.*int64.*int32"),
     "lengths of floats": ("lengths", lambda x: x.float(), r"lengths.*int64.*float32"),
     "lengths elsewhere": ("lengths", lambda x: x.to("meta"), r"lengths.*cpu.*meta"),
@@ -338,3 +338,40 @@ def test_posts_that_disagree_are_named():
         SeparablePermutation.from_fence_posts(start, split, end, weight.float(), bias, lengths)
     with pytest.raises(ValueError, match=r"lengths.*1 to 4.*5 in row 0"):
         SeparablePermutation.from_fence_posts(start, split, end, weight, bias, lengths + 1)
+
+
+class TestForbiddenAndBroken:
+    def scores(self):
+        return torch.zeros(2, 4, 4, 4, 2)
+
+    def test_minus_infinity_forbids_a_split(self):
+        scores = self.scores()
+        scores[:, 0, 1, 3] = -torch.inf
+        scores[:, 1, 2, 3, 0] = -torch.inf
+        permutation = SeparablePermutation(scores, torch.tensor([3, 3]))
+        assert all(tree.nodes[0].split == 2 for tree in permutation.argmax.trees)
+        assert permutation.marginals.isfinite().all()
+        assert permutation.log_partition[0].item() == pytest.approx(math.log(2 * 2))
+
+    def test_no_tree_left_is_refused(self):
+        scores = self.scores()
+        scores[1, 0, :, 3] = -torch.inf
+        permutation = SeparablePermutation(scores, torch.tensor([3, 3]))
+        for tree in (lambda: permutation.argmax, permutation.sample):
+            with pytest.raises(ValueError, match=r"scores: expected a tree .* found none in row 1"):
+                tree()
+
+    @pytest.mark.parametrize("value", [math.nan, math.inf])
+    def test_what_is_no_number_is_named(self, value):
+        scores = self.scores()
+        scores[1, 0, 2, 3, 1] = value
+        message = rf"scores: expected numbers or -inf, found {value} at \[1, 0, 2, 3, 1\]"
+        with pytest.raises(ValueError, match=message):
+            SeparablePermutation(scores, torch.tensor([3, 3]))
+        SeparablePermutation(scores, torch.tensor([3, 2]))  # past the row's end it is not read
+
+    def test_rare_trees_are_drawn_as_often_as_they_should(self):
+        scores = torch.zeros(1, 3, 3, 3, 2).expand(200_000, 3, 3, 3, 2).clone()
+        scores[:, 0, 1, 2, 1] = math.log(1e-3)
+        drawn = SeparablePermutation(scores, torch.full((200_000,), 2)).sample().permutations[:, 0].sum()
+        assert 150 < drawn < 250

@@ -10,7 +10,7 @@ from torch import Tensor
 from ftor.ops import LOG_ZERO, fertility, permutation
 from ftor.ops.check import check_device, check_floating, check_lengths, check_shape
 from ftor.ops.span_scores import difference_scores, span_scores
-from ftor.ops.splits import pack
+from ftor.ops.splits import pack, split_table
 from ftor.trees import Node, PermutationTree
 
 
@@ -88,8 +88,8 @@ class Fertility:
         Returns:
             log_probs (B, k) and lengths (B, k); the log-probabilities are not renormalised to `allowed`.
         """
-        if k < 1:
-            raise ValueError(f"k: expected at least 1, found {k}")
+        if not isinstance(k, int) or k < 1:
+            raise ValueError(f"k: expected an integer of at least 1, found {k}")
         scores = torch.where(self._allowed_mask(allowed), self.length_log_probs, LOG_ZERO)
         log_probs, lengths = scores.sort(dim=1, descending=True, stable=True)
         impossible = log_probs[:, 0] <= LOG_ZERO
@@ -123,8 +123,7 @@ class Fertility:
     def sample(self, lengths: Tensor | None = None, *, generator: torch.Generator | None = None) -> Tensor:
         """Fertilities (B, n) drawn from P(f), or from P(f | length) with lengths (B,)."""
         self._check_possible(lengths)
-        dtype, device = self._log_p.dtype, self._log_p.device
-        uniforms = torch.rand(self.batch, self.n, generator=generator, dtype=dtype, device=device)
+        uniforms = _uniforms(self.batch, self.n, self._log_p.device, generator)
         return fertility.sample(self._log_p, lengths, uniforms)
 
     def _check_lengths(self, lengths: Tensor) -> int:
@@ -152,10 +151,11 @@ class Fertility:
         if allowed is None:
             return positive
         if not isinstance(allowed, Tensor):
-            wanted = torch.tensor(list(allowed), dtype=torch.int64, device=lengths.device)
-            return positive & torch.isin(lengths, wanted)
+            allowed = torch.tensor(list(allowed), dtype=torch.int64, device=lengths.device)
+        if allowed.dtype == torch.int64 and allowed.dim() == 1:
+            return positive & torch.isin(lengths, allowed.to(lengths.device))
         if allowed.dtype != torch.bool:
-            raise TypeError(f"allowed: expected torch.bool or a sequence of integers, found {allowed.dtype}")
+            raise TypeError(f"allowed: expected a bool mask or integers (k,), found {allowed.dtype}")
         check_shape("allowed", allowed, (self.batch, len(lengths)) if allowed.dim() == 2 else (len(lengths),))
         check_device("allowed", allowed, "logits", self._log_p)
         return positive & allowed
@@ -214,6 +214,7 @@ class SeparablePermutation:
         check_lengths("lengths", lengths, "scores", scores, 1, posts - 1, "the L of scores")
         self.batch, self.L, self.lengths = scores.shape[0], posts - 1, lengths
         self._scores = pack(_at_least_float32(scores)).clamp(min=LOG_ZERO)
+        self._check_scores()
 
     @classmethod
     def from_fence_posts(
@@ -240,7 +241,7 @@ class SeparablePermutation:
             seed: decides which units are dropped; drawn from `generator` if not given.
             generator: torch's own by default.
         """
-        seed = _draw_seed(generator) if seed is None and dropout else seed or 0
+        seed = _drawn_seed(generator) if seed is None and dropout else seed or 0
         start, split, end, weight, bias = map(_at_least_float32, (start, split, end, weight, bias))
         scores = span_scores(start, split, end, weight, bias, lengths, dropout, seed)
         return cls._from_packed(scores, start.shape[1] - 1, lengths)
@@ -267,7 +268,7 @@ class SeparablePermutation:
             left, right: (B, L+1, H), the fence posts projected by the weights of the left and the right part.
             shift: (H,), the hidden layer's bias.
         """
-        seed = _draw_seed(generator) if seed is None and dropout else seed or 0
+        seed = _drawn_seed(generator) if seed is None and dropout else seed or 0
         left, right, shift, weight, bias = map(_at_least_float32, (left, right, shift, weight, bias))
         scores = difference_scores(left, right, shift, weight, bias, lengths, dropout, seed)
         return cls._from_packed(scores, left.shape[1] - 1, lengths)
@@ -283,6 +284,24 @@ class SeparablePermutation:
             f"SeparablePermutation(batch={self.batch}, L={self.L}, "
             f"dtype={self._scores.dtype}, device={self._scores.device})"
         )
+
+    def _check_scores(self) -> None:
+        start, split, end = split_table(self.L, self._scores.device)
+        wrong = (
+            ~(self._scores < torch.inf) & (end <= self.lengths[:, None])[..., None]
+        )  # NaN is not less either
+        if bool(wrong.any()):
+            row, at, op = wrong.nonzero()[0].tolist()
+            where = [row, int(start[at]), int(split[at]), int(end[at]), op]
+            raise ValueError(
+                f"scores: expected numbers or -inf, found {float(self._scores[row, at, op])} at {where}"
+            )
+
+    def _check_possible(self) -> None:
+        impossible = self.log_partition <= LOG_ZERO / 2
+        if bool(impossible.any()):
+            row = int(impossible.nonzero()[0])
+            raise ValueError(f"scores: expected a tree without a forbidden split, found none in row {row}")
 
     @cached_property
     def _inside(self) -> tuple[Tensor, Tensor]:
@@ -310,17 +329,13 @@ class SeparablePermutation:
     @cached_property
     def argmax(self) -> Reorderings:
         """The most likely tree of each row, and its permutation."""
+        self._check_possible()
         return self._reorderings(permutation.best_tree(self._scores, self.lengths, self.L))
 
     def sample(self, *, generator: torch.Generator | None = None) -> Reorderings:
         """One tree per row, drawn from the distribution, and its permutation."""
-        uniforms = torch.rand(
-            self.batch,
-            max(self.L - 1, 1),
-            generator=generator,
-            dtype=self._scores.dtype,
-            device=self._scores.device,
-        )
+        self._check_possible()
+        uniforms = _uniforms(self.batch, max(self.L - 1, 1), self._scores.device, generator)
         return self._reorderings(permutation.sample_tree(self._inside[1], self.lengths, uniforms, self.L))
 
     def _reorderings(self, nodes: Tensor) -> Reorderings:
@@ -336,9 +351,16 @@ class SeparablePermutation:
 
 
 def _at_least_float32(tensor: Tensor) -> Tensor:
-    return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
+    half = isinstance(tensor, Tensor) and tensor.dtype in (torch.float16, torch.bfloat16)
+    return tensor.float() if half else tensor  # what is no tensor is refused, by name, where it is used
 
 
-def _draw_seed(generator: torch.Generator | None) -> int:
+def _drawn_seed(generator: torch.Generator | None) -> int:
     device = generator.device if generator is not None else "cpu"
     return int(torch.randint(2**63 - 1, (), generator=generator, device=device))
+
+
+def _uniforms(rows: int, columns: int, device: torch.device, generator: torch.Generator | None) -> Tensor:
+    """Numbers in [0, 1), in steps small enough for events of any probability that float64 can tell from 0."""
+    dtype = torch.float32 if device.type == "mps" else torch.float64
+    return torch.rand(rows, columns, generator=generator, dtype=dtype, device=device)

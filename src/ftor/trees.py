@@ -30,6 +30,10 @@ class PermutationTree:
     length: int
     nodes: tuple[Node, ...]
 
+    def __post_init__(self) -> None:
+        if self.length < 1 or len(self.nodes) != self.length - 1:
+            raise ValueError(f"nodes: expected length − 1 = {self.length - 1}, found {len(self.nodes)}")
+
     @property
     def permutation(self) -> tuple[int, ...]:
         """The output position of every input position."""
@@ -69,7 +73,7 @@ class PermutationTree:
 
     @classmethod
     def parse(cls, text: str) -> tuple[PermutationTree, list[str]]:
-        """Read what `format` writes; return the tree and its leaves."""
+        """Read a tree and its leaves, which hold neither blanks nor round brackets."""
         words = iter(re.findall(r"[()]|[^\s()]+", text))
         nodes: list[Node] = []
         leaves: list[str] = []

@@ -442,7 +442,7 @@ ROWS = torch.tensor([1, 2])
     [
         (ValueError, r"log_p: expected shape \(B, n, d\+1\), found \(2, 3\)", GOOD[..., 0], ROWS),
         (TypeError, "log_p: expected a floating-point tensor, found torch.int64", GOOD.long(), ROWS),
-        (ValueError, r"lengths: expected shape \(2\), found \(1,\)", GOOD, ROWS[:1]),
+        (ValueError, r"lengths: expected shape \(2,\), found \(1,\)", GOOD, ROWS[:1]),
         (TypeError, "lengths: expected torch.int64, found torch.int32", GOOD, ROWS.int()),
         (ValueError, "lengths: expected device cpu like log_p, found meta", GOOD, ROWS.to("meta")),
         (TypeError, "lengths: expected a tensor, found list", GOOD, [1, 2]),

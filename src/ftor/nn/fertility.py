@@ -27,6 +27,8 @@ class FertilityLayer(nn.Module):
         temperature: float = 1.0,
     ) -> None:
         super().__init__()
+        if max_fertility < 1:
+            raise ValueError(f"max_fertility: expected at least 1, found {max_fertility}")
         if temperature <= 0:
             raise ValueError(f"temperature: expected a positive number, found {temperature}")
         self.width, self.temperature = width, temperature

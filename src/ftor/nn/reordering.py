@@ -14,7 +14,8 @@ class ReorderingLayer(nn.Module):
     −Z_{p+1}, and a span's features are the difference of its two fence posts. The scorer maps the features
     of both parts of a split to 2 scores, through one hidden layer with ReLU and dropout.
 
-    Begin and end stand at each sequence's own ends, so that no result depends on the rest of the batch.
+    Begin and end stand at each sequence's own ends, so that no result depends on the rest of the batch. Only
+    the forward half of `begin` and the backward half of `end` are read; both are whole as in the paper.
 
     Args:
         width: D, the size of the incoming vectors, even.
@@ -31,7 +32,7 @@ class ReorderingLayer(nn.Module):
         self.width, self.dropout = width, dropout
         self.begin = nn.Parameter(torch.randn(width))
         self.end = nn.Parameter(torch.randn(width))
-        self.hidden = nn.Linear(2 * width, hidden or 4 * width)
+        self.hidden = nn.Linear(2 * width, 4 * width if hidden is None else hidden)
         self.output = nn.Linear(self.hidden.out_features, 2)
 
     def forward(

@@ -14,7 +14,7 @@ def check_shape(name: str, tensor: Tensor, expected: Sequence[int | str]) -> Non
         isinstance(want, str) or size == want for size, want in zip(tensor.shape, expected, strict=True)
     )
     if not agrees:
-        wanted = ", ".join(str(size) for size in expected)
+        wanted = ", ".join(str(size) for size in expected) + "," * (len(expected) == 1)
         raise ValueError(f"{name}: expected shape ({wanted}), found {tuple(tensor.shape)}")
 
 

@@ -26,9 +26,9 @@ def first_split(width: Any, L: int) -> Any:
     return L * (below * (below + 1) // 2) - below * (below + 1) * (2 * below + 1) // 6
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _table(L: int) -> tuple[Tensor, Tensor, Tensor]:
-    start, split, end = torch.combinations(torch.arange(L + 1), 3).unbind(1)
+    start, split, end = torch.combinations(torch.arange(L + 1, device="cpu"), 3).unbind(1)
     order = torch.argsort(((end - start) * (L + 1) + start) * (L + 1) + split)
     return start[order], split[order], end[order]
 

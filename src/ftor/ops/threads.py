@@ -46,7 +46,8 @@ def run_rows(kernel: Callable[..., None], seconds: Array, *args: Any) -> None:
         return
     parts = min(threads * PARTS_PER_THREAD, len(seconds))
     slowest_first = np.argsort(-seconds, kind="stable")
-    queue = iter([slowest_first[part::parts] for part in range(parts)])
+    # Contiguous, or numba would compile every kernel a second time for strided rows.
+    queue = iter([slowest_first[part::parts].copy() for part in range(parts)])
 
     def work() -> None:
         for rows in queue:

@@ -31,7 +31,7 @@ def length_log_probs(log_p: Tensor, max_length: int) -> Tensor:
     _check(log_p)
     if not runs_on_kernels(log_p):
         return naive.length_log_probs(log_p, max_length)
-    first = torch.zeros(log_p.shape[0], dtype=torch.int64)
+    first = log_p.new_zeros(log_p.shape[0], dtype=torch.int64)
     log_probs: Tensor = _length_log_probs(log_p, first, max_length + 1)
     return log_probs
 

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import torch
-from numba import njit
 from torch import Tensor
 
 from ftor.ops.dispatch import LOG_ZERO
 from ftor.ops.fertility.naive import IMPOSSIBLE, longest
+from ftor.ops.simd import kernel
 from ftor.ops.threads import Array, as_array, run_rows
 
 SMALLEST = 1e-300
@@ -24,8 +23,6 @@ SMALLEST = 1e-300
 
 SAFE_PROBABILITY = 1e-150
 """What float64 rounds to 0 changes no digit of a sum above this."""
-
-_compiled = njit(cache=True, nogil=True, error_model="numpy")  # numpy's division has no test for 0
 
 
 def length_log_probs(log_p: Tensor, first: Tensor, count: int) -> Tensor:
@@ -38,7 +35,7 @@ def length_log_probs(log_p: Tensor, first: Tensor, count: int) -> Tensor:
 
 def length_log_probs_backward(grad: Tensor, log_p: Tensor, first: Tensor) -> Tensor:
     """The gradient for log_p (B, n, d+1) from that of the lengths (B, count)."""
-    out = torch.zeros(log_p.shape, dtype=log_p.dtype)
+    out = log_p.new_zeros(log_p.shape)
     count = grad.shape[1]
     lows, highest = as_array(first), longest(log_p, first + (count - 1))
     arrays = as_array(grad), as_array(log_p), lows, highest, out.numpy()
@@ -57,7 +54,7 @@ def marginals(log_p: Tensor, lengths: Tensor, max_length: int) -> Tensor:
 
 def marginals_backward(grad: Tensor, log_p: Tensor, lengths: Tensor) -> Tensor:
     """The gradient for log_p (B, n, d+1) from that of F̃ (B, n, max_length, d)."""
-    out = torch.zeros(log_p.shape, dtype=log_p.dtype)
+    out = log_p.new_zeros(log_p.shape)
     targets = as_array(lengths)
     _run(_marginals_backward, log_p, targets, as_array(grad), as_array(log_p), targets, out.numpy())
     return out
@@ -80,25 +77,25 @@ def sample(log_p: Tensor, lengths: Tensor, uniforms: Tensor) -> Tensor:
     return out
 
 
-def _run(kernel: Callable[..., None], log_p: Tensor, targets: Array, *args: Any) -> None:
+def _run(row_kernel: Callable[..., None], log_p: Tensor, targets: Array, *args: Any) -> None:
     cells = (targets + 1.0) * (log_p.shape[1] * log_p.shape[2])
-    run_rows(kernel, cells * 1e-9, *args)
+    run_rows(row_kernel, cells * 1e-9, *args)
 
 
-@_compiled
+@kernel
 def _reachable(tokens: int, n: int, d: int, low: int, high: int) -> tuple[int, int]:
     """The prefix sums of `tokens` tokens on the way to a length low..high, as (first, one past the last)."""
     return max(0, low - (n - tokens) * d), min(high, tokens * d) + 1
 
 
-@_compiled
+@kernel
 def _ends(r: int, before: tuple[int, int], after: tuple[int, int]) -> tuple[int, int]:
     """The part of the prefix sums `after` a token that fertility r leads to from those `before` it."""
     begin = max(before[0] + r, after[0])
     return begin, max(begin, min(before[1] + r, after[1]))
 
 
-@_compiled
+@kernel
 def _forward(log_p: Array, low: int, high: int, log_sums: Array, chosen: Array) -> None:
     """Fill log_sums[l] = log P(f_0 + … = l) for the reachable l in low..high, and `chosen` on the way."""
     n, width = log_p.shape
@@ -116,7 +113,7 @@ def _forward(log_p: Array, low: int, high: int, log_sums: Array, chosen: Array) 
         log_sums[end] = math.log(log_sums[end]) + log_scale if log_sums[end] > 0.0 else LOG_ZERO
 
 
-@_compiled
+@kernel
 def _normalise(log_p: Array, p: Array) -> tuple[float, float]:
     """Fill p with exp(log_p), scaled to sum 1 in each token.
 
@@ -141,7 +138,7 @@ def _normalise(log_p: Array, p: Array) -> tuple[float, float]:
     return log_scale, least_likely
 
 
-@_compiled
+@kernel
 def _forward_linear(p: Array, low: int, high: int, sums: Array, chosen: Array) -> None:
     n, width = p.shape
     totals = np.empty(high + 1)
@@ -168,7 +165,7 @@ def _forward_linear(p: Array, low: int, high: int, sums: Array, chosen: Array) -
         before = after
 
 
-@_compiled
+@kernel
 def _forward_log(log_p: Array, low: int, high: int, log_sums: Array, chosen: Array) -> None:
     n, width = log_p.shape
     before = (0, 1)
@@ -197,7 +194,7 @@ def _forward_log(log_p: Array, low: int, high: int, log_sums: Array, chosen: Arr
         before = after
 
 
-@_compiled
+@kernel
 def _length_log_probs(rows: Array, log_p: Array, lows: Array, highest: int, out: Array) -> None:
     n, width = log_p.shape[1:]
     log_sums, chosen = np.empty(highest + 1), np.empty((n, width, highest + 1))
@@ -209,7 +206,7 @@ def _length_log_probs(rows: Array, log_p: Array, lows: Array, highest: int, out:
                 out[b, length - low] = log_sums[length]
 
 
-@_compiled
+@kernel
 def _length_log_probs_backward(
     rows: Array, grad: Array, log_p: Array, lows: Array, highest: int, out: Array
 ) -> None:
@@ -241,7 +238,7 @@ def _length_log_probs_backward(
             after = before
 
 
-@_compiled
+@kernel
 def _is_possible(log_p: Array, length: int, high: int, log_sums: Array, chosen: Array) -> bool:
     """Run `_forward` for one length and say whether that length has any probability."""
     n, width = log_p.shape
@@ -251,7 +248,7 @@ def _is_possible(log_p: Array, length: int, high: int, log_sums: Array, chosen: 
     return bool(log_sums[length] > IMPOSSIBLE)
 
 
-@_compiled
+@kernel
 def _marginals(rows: Array, log_p: Array, lengths: Array, out: Array) -> None:
     n, width = log_p.shape[1:]
     d, high = width - 1, out.shape[2]
@@ -278,7 +275,7 @@ def _marginals(rows: Array, log_p: Array, lengths: Array, out: Array) -> None:
             after = before
 
 
-@_compiled
+@kernel
 def _add_copy(value: Array, grad: Array, r: int, before: tuple[int, int], after: tuple[int, int]) -> None:
     """Add to value[start] what the r-th copy of a token after prefix sum `start` is worth."""
     if r > 0:
@@ -286,7 +283,7 @@ def _add_copy(value: Array, grad: Array, r: int, before: tuple[int, int], after:
             value[start] += grad[start + r - 1, r - 1]
 
 
-@_compiled
+@kernel
 def _prefix_values(grad: Array, length: int, chosen: Array, values: Array, value: Array) -> None:
     """Fill values[i, end] = E[what tokens 0..i-1 contribute to Σ grad·F | their fertilities sum to end]."""
     n, width = chosen.shape[:2]
@@ -305,7 +302,7 @@ def _prefix_values(grad: Array, length: int, chosen: Array, values: Array, value
         before = after
 
 
-@_compiled
+@kernel
 def _marginals_backward(rows: Array, grad: Array, log_p: Array, lengths: Array, out: Array) -> None:
     n, width = log_p.shape[1:]
     d, high = width - 1, grad.shape[2]
@@ -345,7 +342,7 @@ def _marginals_backward(rows: Array, grad: Array, log_p: Array, lengths: Array, 
             after = before
 
 
-@_compiled
+@kernel
 def _argmax(rows: Array, log_p: Array, lengths: Array, high: int, out: Array) -> None:
     n, width = log_p.shape[1:]
     best_sums, choice = np.empty(high + 1), np.empty((n, high + 1), dtype=np.int64)
@@ -373,7 +370,7 @@ def _argmax(rows: Array, log_p: Array, lengths: Array, high: int, out: Array) ->
                 end -= choice[i, end]
 
 
-@_compiled
+@kernel
 def _sample(rows: Array, log_p: Array, lengths: Array, high: int, uniforms: Array, out: Array) -> None:
     n, width = log_p.shape[1:]
     log_sums, chosen = np.empty(high + 1), np.empty((n, width, high + 1))
@@ -390,7 +387,7 @@ def _sample(rows: Array, log_p: Array, lengths: Array, high: int, uniforms: Arra
             end -= fertility
 
 
-@_compiled
+@kernel
 def _inverse_cdf(p: Array, uniform: float) -> int:
     """The first index whose cumulative probability passes the uniform; never one of probability 0."""
     total = 0.0

@@ -41,6 +41,7 @@ def span_scores(
         (B, S, 2), packed as `ftor.ops.splits` says, 0 past each row's length.
     """
     _check({"start": start, "split": split, "end": end}, {}, weight, bias, lengths, dropout)
+    seed = _within_64_bits(seed)
     if not runs_on_kernels(start):
         return naive.span_scores(start, split, end, weight, bias, lengths, dropout, seed)
     scaled = weight / (1 - dropout)
@@ -67,6 +68,7 @@ def difference_scores(
     The other arguments and the result are those of `span_scores`.
     """
     _check({"left": left, "right": right}, {"shift": shift}, weight, bias, lengths, dropout)
+    seed = _within_64_bits(seed)
     if not runs_on_kernels(left):
         return naive.span_scores(-left, shift + left - right, right, weight, bias, lengths, dropout, seed)
     scaled = weight / (1 - dropout)
@@ -99,6 +101,11 @@ def _check(
     check_lengths("lengths", lengths, name, first, 1, first.shape[1] - 1, f"the L of {name}")
     if not 0 <= dropout < 1:
         raise ValueError(f"dropout: expected 0 ≤ dropout < 1, found {dropout}")
+
+
+def _within_64_bits(seed: int) -> int:
+    """The seed as torch's operators take it: signed."""
+    return (seed + 2**63) % 2**64 - 2**63
 
 
 # The kernels as torch operators. Each imports cpu.py when it first runs, because that imports numba.

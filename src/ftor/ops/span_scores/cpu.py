@@ -337,7 +337,9 @@ def _backward(
             for p in range(length + 1):
                 left0, left1 = load(sums0, p * WIDTH), load(sums1, p * WIDTH)
                 right0, right1 = load(sums0, (right + p) * WIDTH), load(sums1, (right + p) * WIDTH)
-                x, y = load(posts, p * WIDTH), load(posts, (right + p) * WIDTH)
+                # Posts that start or end no split may hold anything, and 0·NaN is NaN.
+                x = load(posts, p * WIDTH) if p < length - 1 else zero
+                y = load(posts, (right + p) * WIDTH) if p > 1 else zero
                 dv = fma(left0, x, fma(right0, y, dv))
                 dw = fma(left1, x, fma(right1, y, dw))
                 at_start, at_end = fma(v, left0, w * left1), fma(v, right0, w * right1)

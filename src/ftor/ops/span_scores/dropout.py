@@ -33,7 +33,7 @@ def signed(x: Any) -> Any:
 
 def threshold(probability: float) -> int:
     """The largest signed 32-bit number at which a unit is dropped."""
-    return round(probability * 2**32) - 2**31 - 1
+    return max(round(probability * 2**32) - 1, 0) - 2**31
 
 
 def make_keys(seed: int, B: int, H: int, device: torch.device | str = "cpu") -> tuple[Tensor, Tensor]:

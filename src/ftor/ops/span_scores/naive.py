@@ -44,11 +44,13 @@ def _scores_of_width(
 ) -> Tensor:
     spans = start.shape[1] - width
     splits = split[:, 1 : 1 + spans + width - 2].unfold(1, width - 1, 1).transpose(2, 3)
-    hidden = (start[:, :spans, None] + splits + end[:, width:, None]).relu()
+    past_the_end = (torch.arange(width, width + spans, device=start.device) > lengths[:, None])[
+        ..., None, None
+    ]
+    hidden = (start[:, :spans, None] + splits + end[:, width:, None]).masked_fill(past_the_end, 0).relu()
     if dropout > 0:
         hidden = hidden * _kept(hidden, width, dropout, seed) / (1 - dropout)
-    within = torch.arange(width, width + spans, device=start.device) <= lengths[:, None]
-    return ((hidden @ weight.mT + bias) * within[..., None, None]).flatten(1, 2)
+    return (hidden @ weight.mT + bias).masked_fill(past_the_end, 0).flatten(1, 2)
 
 
 def _kept(hidden: Tensor, width: int, dropout: float, seed: int) -> Tensor:
