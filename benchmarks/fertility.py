@@ -34,7 +34,7 @@ class Case(NamedTuple):
 
 
 PAPER = Case(batch=32, n=12, length=25, d=4)
-GROWING = [Case(8, n, 2 * n, 4) for n in (25, 50, 100, 200)]
+GROWING = [Case(8, n, 2 * n, 4) for n in (50, 100, 200, 400)]
 WARM_UP = Case(2, 3, 4, 2)
 
 

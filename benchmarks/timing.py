@@ -57,19 +57,23 @@ def progress(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def median_seconds(calls: Mapping[str, Call], repeats: int) -> dict[str, float]:
+def median_seconds(calls: Mapping[str, Call], repeats: int, turn: float = 0.1) -> dict[str, float]:
     """Median seconds of each call, after one call that is not counted.
 
-    The calls take turns, so that a busy moment of the machine does not fall on one of them alone.
+    The calls take turns, so that a busy moment of the machine does not fall on one of them alone. Short
+    calls are repeated for `turn` seconds: the first after another one finds foreign caches and busy threads.
     """
     for call in calls.values():
         call()
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(repeats):
         for name, call in calls.items():
-            begin = time.perf_counter()
-            call()
-            seconds[name].append(time.perf_counter() - begin)
+            begin = now = time.perf_counter()
+            while now < begin + turn:
+                before = now
+                call()
+                now = time.perf_counter()
+                seconds[name].append(now - before)
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
