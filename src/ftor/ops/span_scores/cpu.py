@@ -99,8 +99,8 @@ def _shape(start: Tensor, p: float, seed: int) -> tuple[Any, ...]:
     width = H + -H % WIDTH
     if p == 0:
         return posts - 1, width, None, None, np.int32(0)
-    rows, units = dropout.make_keys(seed, B, width)
-    return posts - 1, width, rows.numpy(), units.int().numpy(), np.int32(dropout.threshold(p))
+    left, right, units = dropout.make_keys(seed, np.arange(B), np.arange(width))
+    return posts - 1, width, np.stack([left, right]), units.astype(np.int32), np.int32(dropout.threshold(p))
 
 
 @kernel

@@ -7,13 +7,10 @@ Unit h of split (i, j, k) in row b is kept iff, as a signed 32-bit number,
 All factors are random and odd, so that their product is uniform over the odd numbers and those of different
 splits or units look independent. A kernel has the first two factors outside its inner loop, which only
 multiplies once and compares, and nothing is kept for the backward pass.
-All functions work on Python integers, int64 tensors and, compiled, on int64 alike.
+All functions work on Python integers, on int64 tensors and arrays, and, compiled, on int64 alike.
 """
 
 from typing import Any
-
-import torch
-from torch import Tensor
 
 WORD = 0xFFFFFFFF
 
@@ -36,9 +33,7 @@ def threshold(probability: float) -> int:
     return max(round(probability * 2**32) - 1, 0) - 2**31
 
 
-def make_keys(seed: int, B: int, H: int, device: torch.device | str = "cpu") -> tuple[Tensor, Tensor]:
-    """Derive the keys of rows (2, B), left and right, and of units (H,), from a seed of up to 64 bits."""
-    base = pair_key(seed & WORD, seed >> 48, (seed >> 32) & 0xFFFF)
-    rows, units = torch.arange(B, device=device), torch.arange(H, device=device)
-    sides = torch.stack([pair_key(base, rows, side) for side in (0, 1)])
-    return sides, torch.as_tensor(pair_key(base, units, 2))
+def make_keys(seed: int, rows: Any, units: Any) -> tuple[Any, Any, Any]:
+    """Derive the left and right keys of `rows` 0..B−1, and those of `units` 0..H−1, from a 64-bit seed."""
+    base = pair_key(seed & WORD, (seed >> 48) & 0xFFFF, (seed >> 32) & 0xFFFF)
+    return pair_key(base, rows, 0), pair_key(base, rows, 1), pair_key(base, units, 2)

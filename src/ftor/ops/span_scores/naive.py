@@ -56,8 +56,9 @@ def _scores_of_width(
 def _kept(hidden: Tensor, width: int, dropout: float, seed: int) -> Tensor:
     """Which hidden units (B, L+1−w, w−1, H) of `width` survive dropout."""
     B, spans, splits, H = hidden.shape
-    rows, units = make_keys(seed, B, H, hidden.device)
+    rows, units = torch.arange(B, device=hidden.device), torch.arange(H, device=hidden.device)
+    left, right, unit = make_keys(seed, rows[:, None, None], units)
     i = torch.arange(spans, device=hidden.device)[:, None]
     j = i + 1 + torch.arange(splits, device=hidden.device)
-    keys = pair_key(rows[0, :, None, None], i, j) * pair_key(rows[1, :, None, None], i + width, j)
-    return torch.as_tensor(signed((keys & WORD)[..., None] * units) > threshold(dropout))
+    keys = pair_key(left, i, j) * pair_key(right, i + width, j)
+    return torch.as_tensor(signed((keys & WORD)[..., None] * unit) > threshold(dropout))
