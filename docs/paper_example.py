@@ -72,8 +72,9 @@ def draw(
     fertility: ftor.Fertility, reordering: ftor.SeparablePermutation, length: Tensor, path: Path
 ) -> None:
     """Save F̃ and R̃ side by side."""
-    from matplotlib import pyplot
+    from matplotlib import pyplot, rcParams
 
+    rcParams["svg.hashsalt"] = "ftor"  # the same picture, to the byte, every time
     leaves = ftor.PermutationTree.parse(TREE)[1]
     output = [TRANSLATION[leaf] for leaf in reordering.argmax.trees[0].apply(leaves)]
     panels = (

@@ -328,6 +328,10 @@ def test_allowed_lengths_may_be_a_list_or_a_tensor_of_them() -> None:
     listed, tensor = fertility.top_lengths(2, [2, 4]), fertility.top_lengths(2, torch.tensor([2, 4]))
     assert listed.lengths.sort().values.tolist() == [[2, 4], [2, 4]]
     assert torch.equal(listed.lengths, tensor.lengths)
+    mask = [length in (2, 4) for length in range(7)]
+    assert torch.equal(listed.lengths, fertility.top_lengths(2, mask).lengths)
+    with pytest.raises(TypeError, match="allowed: expected a bool mask"):
+        fertility.top_lengths(1, [5.5])
 
 
 def test_wrong_choices_of_lengths_are_named() -> None:

@@ -248,3 +248,38 @@ def test_compiled_model_gives_the_same_values_and_gradients():
         results.append([output, *torch.autograd.grad(output.square().sum(), list(model.parameters()))])
     for eager, compiled in zip(*results, strict=True):
         assert_close(compiled, eager)
+
+
+@pytest.mark.parametrize("chosen", ["auto", "torch"])
+def test_a_broken_model_is_not_hidden(chosen):
+    layer = ReorderingLayer(8)
+    with torch.no_grad():
+        layer.hidden.weight.fill_(math.nan)
+    with ftor.ops.implementation(chosen):
+        reordering = layer(torch.randn(1, 4, 8), torch.tensor([4]))
+        assert reordering.marginals.isnan().any()
+        with pytest.raises(ValueError, match="found NaN in row 0"):
+            _ = reordering.argmax
+
+
+def test_later_changes_of_lengths_change_nothing():
+    x, lengths = torch.randn(2, 5, 8), torch.tensor([5, 3])
+    reordering = ReorderingLayer(8).eval()(x, lengths)
+    lengths -= 1
+    assert reordering.marginals[1].sum().item() == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: ReorderingLayer("8"), "width: expected an integer of at least 2, found '8'"),
+        (lambda: ReorderingLayer(8, hidden=0), "hidden: expected an integer of at least 1, found 0"),
+        (lambda: ReorderingLayer(8, dropout="a"), "dropout: expected 0 ≤ dropout < 1, found 'a'"),
+        (lambda: FertilityLayer(8, 3.0), "max_fertility: expected an integer of at least 1, found 3.0"),
+        (lambda: FertilityLayer(8, dropout=1.0), "dropout: expected 0 ≤ dropout < 1, found 1.0"),
+        (lambda: FertilityLayer(8, temperature="1"), "temperature: expected a positive number, found '1'"),
+    ],
+)
+def test_wrong_sizes_are_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -151,9 +151,10 @@ class Fertility:
         if allowed is None:
             return positive
         if not isinstance(allowed, Tensor):
-            allowed = torch.tensor(list(allowed), dtype=torch.int64, device=lengths.device)
-        if allowed.dtype == torch.int64 and allowed.dim() == 1:
-            return positive & torch.isin(lengths, allowed.to(lengths.device))
+            listed = list(allowed)
+            allowed = torch.tensor(listed, dtype=None if listed else torch.int64, device=lengths.device)
+        if allowed.dtype in (torch.int32, torch.int64) and allowed.dim() == 1:
+            return positive & torch.isin(lengths, allowed.to(lengths))
         if allowed.dtype != torch.bool:
             raise TypeError(f"allowed: expected a bool mask or integers (k,), found {allowed.dtype}")
         check_shape("allowed", allowed, (self.batch, len(lengths)) if allowed.dim() == 2 else (len(lengths),))
@@ -200,7 +201,8 @@ class SeparablePermutation:
 
     Args:
         scores: (B, L+1, L+1, L+1, 2), floating point, [b, i, j, k, (straight, inverted)] for cutting the span
-            of positions i..k−1 at j; only i < j < k ≤ length are read. A score of -inf forbids a split.
+            of positions i..k−1 at j; only i < j < k ≤ length are read. A score of -inf forbids a split; if it
+            leaves no tree, `argmax` and `sample` refuse and the other results mean nothing.
             float16 and bfloat16 are computed, and returned, in float32.
         lengths: (B,) int64 in 1..L.
     """
@@ -212,7 +214,7 @@ class SeparablePermutation:
         if posts < 2 or scores.shape[1:4] != (posts, posts, posts):
             raise ValueError(f"scores: expected shape (B, L+1, L+1, L+1, 2), found {tuple(scores.shape)}")
         check_lengths("lengths", lengths, "scores", scores, 1, posts - 1, "the L of scores")
-        self.batch, self.L, self.lengths = scores.shape[0], posts - 1, lengths
+        self.batch, self.L, self.lengths = scores.shape[0], posts - 1, lengths.clone()
         self._scores = pack(_at_least_float32(scores)).clamp(min=LOG_ZERO)
         self._check_scores()
 
@@ -276,7 +278,7 @@ class SeparablePermutation:
     @classmethod
     def _from_packed(cls, scores: Tensor, L: int, lengths: Tensor) -> Self:
         made = cls.__new__(cls)
-        made.batch, made.L, made.lengths, made._scores = scores.shape[0], L, lengths, scores
+        made.batch, made.L, made.lengths, made._scores = scores.shape[0], L, lengths.clone(), scores
         return made
 
     def __repr__(self) -> str:
@@ -298,10 +300,11 @@ class SeparablePermutation:
             )
 
     def _check_possible(self) -> None:
-        impossible = self.log_partition <= LOG_ZERO / 2
-        if bool(impossible.any()):
-            row = int(impossible.nonzero()[0])
-            raise ValueError(f"scores: expected a tree without a forbidden split, found none in row {row}")
+        possible = self.log_partition > LOG_ZERO / 2
+        if not bool(possible.all()):
+            row = int((~possible).nonzero()[0])
+            found = "NaN" if self.log_partition[row].isnan() else "none"
+            raise ValueError(f"scores: expected a tree without a forbidden split, found {found} in row {row}")
 
     @cached_property
     def _inside(self) -> tuple[Tensor, Tensor]:

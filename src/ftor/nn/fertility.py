@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ftor.distributions import Fertility
-from ftor.ops.check import check_lengths, check_shape
+from ftor.ops.check import check_dropout, check_lengths, check_shape, check_size
 
 
 class FertilityLayer(nn.Module):
@@ -27,17 +27,26 @@ class FertilityLayer(nn.Module):
         temperature: float = 1.0,
     ) -> None:
         super().__init__()
-        if max_fertility < 1:
-            raise ValueError(f"max_fertility: expected at least 1, found {max_fertility}")
-        if temperature <= 0:
-            raise ValueError(f"temperature: expected a positive number, found {temperature}")
+        check_size("width", width, 1)
+        check_size("max_fertility", max_fertility, 1)
+        check_size("hidden", hidden, 1)
+        check_dropout(dropout)
+        if not isinstance(temperature, int | float) or temperature <= 0:
+            raise ValueError(f"temperature: expected a positive number, found {temperature!r}")
         self.width, self.temperature = width, temperature
         self.mlp = nn.Sequential(
             nn.Linear(width, hidden), nn.ELU(), nn.Dropout(dropout), nn.Linear(hidden, max_fertility + 1)
         )
 
+    def extra_repr(self) -> str:
+        """What the parts do not show."""
+        return f"temperature={self.temperature}"
+
     def forward(self, x: Tensor, source_lengths: Tensor | None = None) -> Fertility:
-        """Turn token vectors `x` (B, n, D) into a distribution over their fertilities."""
+        """Turn token vectors `x` (B, n, D) into a distribution over their fertilities.
+
+        `source_lengths` (B,) int64, 1..n, leaves out the padding after them.
+        """
         check_shape("x", x, ("B", "n", self.width))
         if source_lengths is not None:
             check_lengths("source_lengths", source_lengths, "x", x, 1, x.shape[1], "the n of x")

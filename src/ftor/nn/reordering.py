@@ -4,7 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from ftor.distributions import SeparablePermutation
-from ftor.ops.check import check_lengths, check_shape
+from ftor.ops.check import check_dropout, check_lengths, check_shape, check_size
 
 
 class ReorderingLayer(nn.Module):
@@ -25,20 +25,26 @@ class ReorderingLayer(nn.Module):
 
     def __init__(self, width: int, hidden: int | None = None, dropout: float = 0.1) -> None:
         super().__init__()
+        check_size("width", width, 2)
         if width % 2:
             raise ValueError(f"width: expected an even number, found {width}")
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout: expected 0 ≤ dropout < 1, found {dropout}")
+        if hidden is not None:
+            check_size("hidden", hidden, 1)
+        check_dropout(dropout)
         self.width, self.dropout = width, dropout
         self.begin = nn.Parameter(torch.randn(width))
         self.end = nn.Parameter(torch.randn(width))
         self.hidden = nn.Linear(2 * width, 4 * width if hidden is None else hidden)
         self.output = nn.Linear(self.hidden.out_features, 2)
 
+    def extra_repr(self) -> str:
+        """What the parts do not show."""
+        return f"width={self.width}, dropout={self.dropout}"
+
     def forward(
         self, x: Tensor, lengths: Tensor, generator: torch.Generator | None = None
     ) -> SeparablePermutation:
-        """Turn vectors `x` (B, L, D) with `lengths` (B,) into a distribution over their permutations.
+        """Turn vectors `x` (B, L, D) with `lengths` (B,) int64, 1..L, into a distribution over permutations.
 
         `generator` draws the seed of dropout in training; torch's default one if not given.
         """

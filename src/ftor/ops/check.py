@@ -24,6 +24,18 @@ def check_floating(name: str, tensor: Tensor) -> None:
         raise TypeError(f"{name}: expected a floating-point tensor, found {tensor.dtype}")
 
 
+def check_size(name: str, size: int, least: int) -> None:
+    """Refuse what is not an integer of at least `least`."""
+    if not isinstance(size, int) or size < least:
+        raise ValueError(f"{name}: expected an integer of at least {least}, found {size!r}")
+
+
+def check_dropout(dropout: float) -> None:
+    """Refuse what is not a probability below 1."""
+    if not isinstance(dropout, int | float) or not 0 <= dropout < 1:
+        raise ValueError(f"dropout: expected 0 ≤ dropout < 1, found {dropout!r}")
+
+
 def check_like(name: str, tensor: Tensor, other_name: str, other: Tensor) -> None:
     """Refuse a tensor of another dtype or on another device than `other`."""
     if tensor.dtype != other.dtype:

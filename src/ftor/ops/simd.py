@@ -112,11 +112,11 @@ def fma(typing, a, b, c):
 
 @intrinsic
 def relu(typing, x):
-    """max(x, 0)."""
+    """max(x, 0), and NaN where x is NaN."""
 
     def generate(context, builder, signature, args):
         zero = _constant(args[0], 0.0)
-        return builder.select(builder.fcmp_ordered(">", args[0], zero), args[0], zero)
+        return builder.select(builder.fcmp_ordered("<", args[0], zero), zero, args[0])
 
     return x(x), generate
 

@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor
 from torch.library import custom_op
 
-from ftor.ops.check import check_floating, check_lengths, check_like, check_shape
+from ftor.ops.check import check_dropout, check_floating, check_lengths, check_like, check_shape
 from ftor.ops.dispatch import refuse_second_backward, runs_on_kernels
 from ftor.ops.span_scores import naive
 from ftor.ops.splits import number_of_splits
@@ -99,8 +99,7 @@ def _check(
         check_shape(other, tensor, shape)
         check_like(other, tensor, name, first)
     check_lengths("lengths", lengths, name, first, 1, first.shape[1] - 1, f"the L of {name}")
-    if not 0 <= dropout < 1:
-        raise ValueError(f"dropout: expected 0 ≤ dropout < 1, found {dropout}")
+    check_dropout(dropout)
 
 
 def _within_64_bits(seed: int) -> int:
