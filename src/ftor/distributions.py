@@ -289,9 +289,8 @@ class SeparablePermutation:
 
     def _check_scores(self) -> None:
         start, split, end = split_table(self.L, self._scores.device)
-        wrong = (
-            ~(self._scores < torch.inf) & (end <= self.lengths[:, None])[..., None]
-        )  # NaN is not less either
+        is_number = self._scores < torch.inf  # NaN is not less than anything
+        wrong = ~is_number & (end <= self.lengths[:, None])[..., None]
         if bool(wrong.any()):
             row, at, op = wrong.nonzero()[0].tolist()
             where = [row, int(start[at]), int(split[at]), int(end[at]), op]

@@ -5,7 +5,7 @@ Unit h of split (i, j, k) in row b is kept iff, as a signed 32-bit number,
     key(b, left, i, j) · key(b, right, k, j) · unit(h)  >  threshold.
 
 All factors are random and odd, so that their product is uniform over the odd numbers and those of different
-splits or units look independent. A kernel has the first two factors outside its inner loop, which only
+splits or units look independent. Two of the factors are multiplied outside a kernel's inner loop, which
 multiplies once and compares, and nothing is kept for the backward pass.
 All functions work on Python integers, on int64 tensors and arrays, and, compiled, on int64 alike.
 """
