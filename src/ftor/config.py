@@ -1,0 +1,220 @@
+"""Typed configurations: one TOML file per experiment, checked before anything runs."""
+
+import difflib
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+Order = Literal["fertility-reordering", "reordering-fertility", "fertility"]
+
+
+class ConfigError(ValueError):
+    """A configuration that cannot be used; says which key, what was expected and what was found."""
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
+
+
+class DataConfig(_Section):
+    """What is learned: `[data]`."""
+
+    task: str = Field("pairs", description="what the pairs are; decides how missing files are made")
+    train: str | None = Field(None, description="TSV file, source and target; relative to the data folder")
+    dev: str | None = Field(None, description="TSV file that chooses the best epoch")
+    test: str | None = Field(None, description="TSV file that is evaluated once, at the end")
+    start_token: bool = Field(True, description="put a token of its own before each source")
+
+
+class ModelConfig(_Section):
+    """The network: `[model]`. Letters are the paper's."""
+
+    order: Order = Field("fertility-reordering", description="F→R, R→F, or fertility alone")
+    decoder: Literal["independent", "autoregressive"] = Field("independent", description="(i) or (iii)")
+    copying: bool = Field(False, description="(ii): output tokens may be copies of source tokens")
+    encoder: Literal["highway", "plain"] = Field("highway", description="which bidirectional LSTM")
+    width: int = Field(200, ge=2, multiple_of=2, description="D, size of embeddings and encoder outputs")
+    encoder_layers: int = Field(2, ge=1, description="layers of each encoder")
+    recurrent_dropout: float = Field(0.1, ge=0, lt=1, description="between time steps, highway encoder only")
+    layer_dropout: float = Field(0.1, ge=0, lt=1, description="between the layers of an encoder")
+    max_fertility: int = Field(4, ge=1, description="d, most copies of a token")
+    temperature: float = Field(1.0, gt=0, description="τ of the fertility softmax")
+    fertility_hidden: int = Field(128, ge=1, description="hidden units of the fertility MLP")
+    scorer_hidden: int | None = Field(None, ge=1, description="hidden units of the span scorer; 4·D if unset")
+    decoder_hidden: int = Field(128, ge=1, description="hidden units of the decoder's MLP")
+    dropout: float = Field(0.1, ge=0, lt=1, description="on the hidden units of every MLP")
+    context_scale: float = Field(0.05, ge=0, description="ρ, weight of the decoder's encoder beside x itself")
+    target_width: int = Field(64, ge=1, description="size of target embeddings, autoregressive decoder only")
+
+
+class TrainingConfig(_Section):
+    """How it is learned: `[training]`. Loss weights are per example; see docs/training.md."""
+
+    seed: int = Field(0, ge=0, lt=2**31)
+    epochs: int = Field(60, ge=1)
+    batch_size: int = Field(32, ge=1)
+    evaluation_batch_size: int = Field(64, ge=1)
+    learning_rate: float = Field(1e-3, gt=0)
+    scorer_learning_rate: float | None = Field(None, ge=0, description="of the span scorer; the same if unset")
+    clip_norm: float = Field(5.0, gt=0, description="largest norm of the gradient")
+    length_weight: float = Field(3.2, ge=0, description="λ₁ per example")
+    alignment_weight: float = Field(0.0, ge=0, description="λ₂ per example")
+    alignment_epochs: int = Field(0, ge=0, description="m, the epochs in which λ₂ counts")
+    alignment_threshold: float = Field(0.8, gt=0, le=1, description="χ, least IBM-1 posterior of a pair")
+    alignment_iterations: int = Field(150, ge=1, description="EM iterations of IBM-1")
+    bucket_noise: float = Field(0.1, ge=0, lt=1, description="how far lengths are blurred when batches form")
+    select_by: Literal["loss", "exact_match"] = Field("exact_match", description="dev metric of the best epoch")
+    precision: Literal["no", "bf16", "fp16"] = Field("no", description="mixed precision, for GPUs")
+    trackers: list[str] = Field([], description="accelerate's trackers beside log.jsonl, e.g. tensorboard")
+    checkpoint_minutes: float = Field(5.0, gt=0, description="longest time between two checkpoints")
+
+    @model_validator(mode="after")
+    def _alignment_is_whole(self) -> Self:
+        if (self.alignment_weight > 0) != (self.alignment_epochs > 0):
+            raise ValueError("alignment_weight and alignment_epochs: expected both 0 or both above 0")
+        return self
+
+
+class Config(_Section):
+    """An experiment."""
+
+    name: str = "transducer"
+    data: DataConfig = DataConfig()
+    model: ModelConfig = ModelConfig()
+    training: TrainingConfig = TrainingConfig()
+
+    @classmethod
+    def load(cls, name_or_path: str | Path, overrides: Iterable[str] = ()) -> Self:
+        """Read a shipped experiment by its name, or a TOML file, then apply `section.key=value` overrides."""
+        values = _read(name_or_path)
+        for override in overrides:
+            _set(values, override)
+        return cls.check(values, str(name_or_path))
+
+    @classmethod
+    def check(cls, values: Mapping[str, Any], where: str) -> Self:
+        """Build a configuration from nested values, or say what is wrong with them; `where` they are from."""
+        try:
+            return cls.model_validate(dict(values))
+        except ValidationError as error:
+            raise ConfigError("\n".join(_explain(problem, where) for problem in error.errors())) from None
+
+    def to_toml(self) -> str:
+        """The whole configuration, defaults included; `Config.load` reads it back."""
+        lines = [f"name = {json.dumps(self.name)}"]
+        for section, values in self.model_dump(exclude={"name"}).items():
+            lines.append(f"\n[{section}]")
+            lines += [f"{key} = {json.dumps(value)}" for key, value in values.items() if value is not None]
+        return "\n".join(lines) + "\n"
+
+    @property
+    def hash(self) -> str:
+        """Twelve digits that two runs share if nothing but their seeds and places differ."""
+        values = self.model_dump(
+            exclude={"name": True, "training": {"seed", "trackers", "checkpoint_minutes"}},
+        )
+        return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def shipped() -> dict[str, str]:
+    """The names of the experiments in the package, each with the first line of its file."""
+    files = [file for file in resources.files("ftor.experiments").iterdir() if file.name.endswith(".toml")]
+    first_lines = {file.name[:-5]: file.read_text("utf-8").split("\n", 1)[0].lstrip("# ") for file in files}
+    return dict(sorted(first_lines.items()))
+
+
+def _read(name_or_path: str | Path) -> dict[str, Any]:
+    """The values of a file over those of its `base`, if it names one."""
+    name = str(name_or_path)
+    if name.endswith(".toml"):
+        try:
+            text = Path(name).read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{name}: {_reason(error)}") from None
+    elif name in shipped():
+        text = resources.files("ftor.experiments").joinpath(f"{name}.toml").read_text("utf-8")
+    else:
+        raise ConfigError(
+            f"{name}: no such experiment{_nearest(name, shipped())}; there are {', '.join(shipped())}, "
+            "or give a file that ends in .toml"
+        )
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{name}: {error}") from None
+    base = values.pop("base", None)
+    values.setdefault("name", Path(name).name.removesuffix(".toml"))
+    return _merge(_read(base), values) if base is not None else values
+
+
+def _reason(error: OSError | UnicodeDecodeError) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else "not UTF-8 text"
+
+
+def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in over.items():
+        both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = _merge(merged[key], value) if both else value
+    return merged
+
+
+def _set(values: dict[str, Any], override: str) -> None:
+    """Put one `section.key=value` into nested values; the value is TOML, or else a plain string."""
+    path, equals, text = override.partition("=")
+    if not equals:
+        raise ConfigError(f"--set {override}: expected key=value, for example training.epochs=3")
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        value = text
+    *sections, key = path.strip().split(".")
+    if not sections and key != "name":
+        found = [section for section, keys in _keys().items() if key in keys]
+        if not found:
+            raise ConfigError(f"--set {path}: unknown key{_nearest(key, _dotted_keys())}")
+        sections = found[:1]
+    for section in sections:
+        values = values.setdefault(section, {})
+        if not isinstance(values, dict):
+            raise ConfigError(f"--set {path}: {section} is not a section")
+    values[key] = value
+
+
+def _keys() -> dict[str, list[str]]:
+    """The keys of each section."""
+    return {
+        section: list(field.annotation.model_fields)
+        for section, field in Config.model_fields.items()
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+    }
+
+
+def _dotted_keys() -> list[str]:
+    return [f"{section}.{key}" for section, keys in _keys().items() for key in keys]
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """A phrase that names the known key that was most likely meant, if there is one."""
+    by_last_part = {key.rsplit(".", 1)[-1]: key for key in known}
+    by_last_part.update({key: key for key in known})
+    close = difflib.get_close_matches(name, by_last_part, n=1, cutoff=0.5)
+    return f" (did you mean {by_last_part[close[0]]}?)" if close else ""
+
+
+def _explain(problem: Any, where: str) -> str:
+    """One line on one of pydantic's complaints."""
+    path = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        known = _dotted_keys() + list(Config.model_fields)
+        near = _nearest(path, known) or _nearest(path.rsplit(".", 1)[-1], known)
+        return f"{where}: {path}: unknown key{near}"
+    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    expected = message if path == "training" else f"expected {message}, found {problem['input']!r}"
+    return f"{where}: {path}: {expected}"

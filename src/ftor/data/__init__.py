@@ -1,0 +1,1 @@
+"""From text to batches: reading pairs, vocabularies, copying, alignments."""

@@ -1,0 +1,85 @@
+"""Reads pairs of source and target from TSV files, and finds the files."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class DataError(ValueError):
+    """Data that cannot be used; names each file and line, what was expected and what was found."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One example: the tokens of both sides, and the line they come from."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    line: int
+
+
+def tokenize(text: str) -> tuple[str, ...]:
+    """Split at any run of white space."""
+    return tuple(text.split())
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str | None]]:
+    """Each line's number and text, None where it is not UTF-8; blank lines at the end are left out."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from None
+    raw = raw.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n \t")
+    for number, line in enumerate(raw.split(b"\n") if raw else [], 1):
+        try:
+            yield number, line.rstrip(b"\r").decode("utf-8")
+        except UnicodeDecodeError:
+            yield number, None
+
+
+def read_pairs(path: Path) -> list[Pair]:
+    """All pairs of a TSV file, or a `DataError` that lists every bad line."""
+    pairs, problems = [], []
+    for number, text in read_lines(path):
+        columns = [tokenize(column) for column in text.split("\t")] if text is not None else []
+        problem = _problem(text, columns)
+        if problem:
+            problems.append(f"{path}:{number}: {problem}")
+        else:
+            pairs.append(Pair(columns[0], columns[1], number))
+    if problems:
+        raise DataError("\n".join(problems))
+    if not pairs:
+        raise DataError(f"{path}: expected pairs of source and target, found an empty file")
+    return pairs
+
+
+def _problem(text: str | None, columns: Sequence[Sequence[str]]) -> str:
+    """What is wrong with a line, or nothing."""
+    if text is None:
+        return "expected UTF-8, found other bytes"
+    if len(columns) < 2:
+        return "expected source, tab, target, found no tab"
+    if len(columns) > 2:
+        return f"expected source, tab, target, found {len(columns)} columns"
+    if not columns[0]:
+        return "expected a source before the tab, found nothing"
+    if not columns[1]:
+        return "expected a target after the tab, found nothing"
+    return ""
+
+
+def data_folders(chosen: Path | None) -> list[Path]:
+    """Where data is looked for, in this order: the chosen folder, $FTOR_DATA, ./data, the user's cache."""
+    if chosen is not None:
+        return [chosen]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    from_environment = [Path(os.environ["FTOR_DATA"])] if os.environ.get("FTOR_DATA") else []
+    return [*from_environment, Path("data"), cache / "ftor"]
+
+
+def find_file(name: str, chosen: Path | None) -> Path | None:
+    """The first of the data folders that has the file, or the path itself if it is absolute; else None."""
+    candidates = [folder / name for folder in data_folders(chosen)]
+    return next((path for path in candidates if path.is_file()), None)
