@@ -1,0 +1,152 @@
+"""Encoders: contextual vectors of every token, from stacked bidirectional LSTMs with or without highways.
+
+A model that reads one input with several encoders makes them one module: `encoders` stacks with parameters of
+their own run side by side, which takes fewer and larger steps than one after another.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from ftor.ops.check import check_dropout, check_lengths, check_shape, check_size
+from ftor.ops.recurrence import highway_lstm
+
+
+class HighwayBiLSTM(nn.Module):
+    """Stacked bidirectional LSTMs whose every layer has a highway from its input to its output.
+
+    Each layer takes the concatenation of both directions of the one below; both kinds of dropout are
+    variational, with one mask for all positions of a sequence.
+
+    Args:
+        width: D, the size of incoming and outgoing vectors, even; each direction has D/2 units.
+        layers: how many bidirectional layers.
+        encoders: E, how many such stacks read the same input.
+        recurrent_dropout: probability of dropping a unit of h_{t−1} before the recurrent product in training.
+        layer_dropout: probability of dropping a unit between two layers in training.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        layers: int = 2,
+        encoders: int = 1,
+        recurrent_dropout: float = 0.1,
+        layer_dropout: float = 0.1,
+    ) -> None:
+        super().__init__()
+        _check_sizes(width, layers, encoders)
+        check_dropout(recurrent_dropout)
+        check_dropout(layer_dropout)
+        self.width, self.encoders = width, encoders
+        self.recurrent_dropout, self.layer_dropout = recurrent_dropout, layer_dropout
+        self.layers = nn.ModuleList(_HighwayLayer(width, encoders) for _ in range(layers))
+
+    def extra_repr(self) -> str:
+        """What the parts do not show."""
+        return (
+            f"width={self.width}, encoders={self.encoders}, "
+            f"recurrent_dropout={self.recurrent_dropout}, layer_dropout={self.layer_dropout}"
+        )
+
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+        """Turn `x` (B, n, D) with `lengths` (B,) int64, 1..n, into E tensors (B, n, D), 0 past them."""
+        check_shape("x", x, ("B", "n", self.width))
+        check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the n of x")
+        B, n, D = x.shape
+        # Padding gets no gradient, but 0·NaN would be NaN in that of the projection's weights.
+        padding = torch.arange(n, device=x.device) >= lengths[:, None]
+        x = x.masked_fill(padding[..., None], 0)
+        for index, layer in enumerate(self.layers):
+            if index and self.training and self.layer_dropout:
+                x = x * F.dropout(x.new_ones(B, 1, self.encoders, D), self.layer_dropout)
+            keep = None
+            if self.training and self.recurrent_dropout:
+                keep = F.dropout(x.new_ones(B, 2 * self.encoders, D // 2), self.recurrent_dropout)
+            x = layer(x, lengths, keep)
+        return x.unbind(2)
+
+
+class _HighwayLayer(nn.Module):
+    """One bidirectional layer of E encoders; the first dimension of each parameter is the encoder."""
+
+    def __init__(self, width: int, encoders: int) -> None:
+        super().__init__()
+        H = width // 2
+        self.projection = nn.Parameter(torch.empty(encoders, 2, 6 * H, width))
+        self.recurrent = nn.Parameter(torch.empty(encoders, 2, 5 * H, H))
+        self.bias = nn.Parameter(torch.empty(encoders, 2, 5 * H))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Every gate's matrices orthogonal, biases 0, except those of the forget gates: 1."""
+        H = self.recurrent.shape[-1]
+        for matrix in (self.projection, self.recurrent):
+            for direction in matrix.detach().flatten(0, 1):
+                for block in direction.split(H):
+                    nn.init.orthogonal_(block)
+        nn.init.zeros_(self.bias)
+        nn.init.ones_(self.bias.detach()[..., H : 2 * H])
+
+    def extra_repr(self) -> str:
+        """The size of the input and of both directions' outputs."""
+        return f"{self.projection.shape[-1]}, {2 * self.recurrent.shape[-1]}"
+
+    def forward(self, x: Tensor, lengths: Tensor, keep: Tensor | None) -> Tensor:
+        """Turn (B, n, D), the same for all encoders, or (B, n, E, D) into (B, n, E, D)."""
+        B, n = x.shape[:2]
+        E, _, rows, D = self.projection.shape
+        if x.dim() == 3:
+            projected = F.linear(x, self.projection.view(-1, D)).view(B, n, 2 * E, rows)
+        else:
+            by_encoder = x.reshape(B * n, E, D).transpose(0, 1) @ self.projection.view(E, -1, D).mT
+            projected = by_encoder.view(E, B, n, 2, rows).permute(1, 2, 0, 3, 4).flatten(2, 3)
+        states = highway_lstm(projected, self.recurrent.flatten(0, 1), self.bias.flatten(0, 1), lengths, keep)
+        return states.reshape(B, n, E, D)
+
+
+class BiLSTM(nn.Module):
+    """Stacked bidirectional LSTMs without highways: `torch.nn.LSTM` in the manner of `HighwayBiLSTM`.
+
+    Args:
+        width: D, the size of incoming and outgoing vectors, even; each direction has D/2 units.
+        layers: how many bidirectional layers.
+        encoders: E, how many such stacks read the same input.
+        layer_dropout: probability of dropping a unit between two layers in training, at each position anew.
+    """
+
+    def __init__(self, width: int, layers: int = 2, encoders: int = 1, layer_dropout: float = 0.1) -> None:
+        super().__init__()
+        _check_sizes(width, layers, encoders)
+        check_dropout(layer_dropout)
+        self.width = width
+        self.stacks = nn.ModuleList(
+            nn.LSTM(
+                width,
+                width // 2,
+                num_layers=layers,
+                batch_first=True,
+                bidirectional=True,
+                dropout=layer_dropout if layers > 1 else 0.0,
+            )
+            for _ in range(encoders)
+        )
+
+    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+        """Turn `x` (B, n, D) with `lengths` (B,) int64, 1..n, into E tensors (B, n, D), 0 past them."""
+        check_shape("x", x, ("B", "n", self.width))
+        check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the n of x")
+        packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        outputs = (stack(packed)[0] for stack in self.stacks)
+        return tuple(
+            pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])[0] for output in outputs
+        )
+
+
+def _check_sizes(width: int, layers: int, encoders: int) -> None:
+    check_size("width", width, 2)
+    if width % 2:
+        raise ValueError(f"width: expected an even number, found {width}")
+    check_size("layers", layers, 1)
+    check_size("encoders", encoders, 1)
