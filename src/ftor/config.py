@@ -61,7 +61,9 @@ class TrainingConfig(_Section):
     batch_size: int = Field(32, ge=1)
     evaluation_batch_size: int = Field(64, ge=1)
     learning_rate: float = Field(1e-3, gt=0)
-    scorer_learning_rate: float | None = Field(None, ge=0, description="of the span scorer; the same if unset")
+    scorer_learning_rate: float | None = Field(
+        None, ge=0, description="of the span scorer; the same if unset"
+    )
     clip_norm: float = Field(5.0, gt=0, description="largest norm of the gradient")
     length_weight: float = Field(3.2, ge=0, description="λ₁ per example")
     alignment_weight: float = Field(0.0, ge=0, description="λ₂ per example")
@@ -69,7 +71,9 @@ class TrainingConfig(_Section):
     alignment_threshold: float = Field(0.8, gt=0, le=1, description="χ, least IBM-1 posterior of a pair")
     alignment_iterations: int = Field(150, ge=1, description="EM iterations of IBM-1")
     bucket_noise: float = Field(0.1, ge=0, lt=1, description="how far lengths are blurred when batches form")
-    select_by: Literal["loss", "exact_match"] = Field("exact_match", description="dev metric of the best epoch")
+    select_by: Literal["loss", "exact_match"] = Field(
+        "exact_match", description="dev metric of the best epoch"
+    )
     precision: Literal["no", "bf16", "fp16"] = Field("no", description="mixed precision, for GPUs")
     trackers: list[str] = Field([], description="accelerate's trackers beside log.jsonl, e.g. tensorboard")
     checkpoint_minutes: float = Field(5.0, gt=0, description="longest time between two checkpoints")

@@ -72,6 +72,14 @@ class Fertility:
         with torch.enable_grad():  # a first look within no_grad() must not cut later ones from the logits
             return fertility.length_log_probs(self._log_p, self.n * self.d)
 
+    def take(self, rows: Tensor) -> Self:
+        """The distributions of some rows (K,) of the batch."""
+        taken = type(self).__new__(type(self))
+        taken.batch, taken.n, taken.d = len(rows), self.n, self.d
+        taken.source_lengths = None if self.source_lengths is None else self.source_lengths[rows]
+        taken._log_p = self._log_p[rows]
+        return taken
+
     def log_prob_length(self, lengths: Tensor) -> Tensor:
         """The log P(f_1 + … + f_n = length) of each row's length: (B,) → (B,)."""
         self._check_lengths(lengths)
@@ -286,6 +294,10 @@ class SeparablePermutation:
             f"SeparablePermutation(batch={self.batch}, L={self.L}, "
             f"dtype={self._scores.dtype}, device={self._scores.device})"
         )
+
+    def take(self, rows: Tensor) -> Self:
+        """The distributions of some rows (K,) of the batch."""
+        return self._from_packed(self._scores[rows], self.L, self.lengths[rows])
 
     def _check_scores(self) -> None:
         start, split, end = split_table(self.L, self._scores.device)

@@ -8,10 +8,12 @@ import torch
 from torch import Tensor
 
 from ftor.data.reading import Pair
-from ftor.data.vocabulary import COPY, SOURCE_SPECIALS, START, UNKNOWN, Vocabulary
+from ftor.data.vocabulary import COPY, PAD, SOURCE_SPECIALS, START, UNKNOWN, Vocabulary
 
 NO_CLASS = -1
 """The target class of a token that the vocabulary lacks."""
+NO_STRING = -1
+"""The start position and padding, which are copies of nothing."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +38,42 @@ class Batch:
 
     def to(self, device: torch.device) -> Self:
         """The same on another device."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return type(self)(**{name: v if v is None else v.to(device) for name, v in values.items()})
+        values = (getattr(self, field.name) for field in fields(self))
+        return type(self)(*(value if value is None else value.to(device) for value in values))
+
+
+@dataclass(frozen=True)
+class SourceBatch:
+    """Some sources to predict from, padded to the longest.
+
+    Attributes:
+        source: (B, n) ids; `source_lengths` (B,).
+        copies: None without copying; else the class of each source token, NO_CLASS if it has none, (B, n),
+            and which source tokens are the same and may be copied, (B, n, n).
+    """
+
+    source: Tensor
+    source_lengths: Tensor
+    copies: tuple[Tensor, Tensor] | None
+
+    def take(self, rows: Tensor) -> Self:
+        """Some of the rows."""
+        copies = None if self.copies is None else (self.copies[0][rows], self.copies[1][rows])
+        return type(self)(self.source[rows], self.source_lengths[rows], copies)
+
+    def as_trained(self, choices: Tensor, classes: int) -> Tensor:
+        """The classes that training would have had for `choices` (B,): whatever the source has is a copy."""
+        if self.copies is None:
+            return choices
+        own, same = self.copies
+        copyable = same.any(1)
+        is_source_token = ((own == choices[:, None]) & copyable).any(1) | (choices >= classes)
+        return choices.masked_fill(is_source_token, COPY)
+
+    def to(self, device: torch.device) -> Self:
+        """The same on another device."""
+        copies = None if self.copies is None else (self.copies[0].to(device), self.copies[1].to(device))
+        return type(self)(self.source.to(device), self.source_lengths.to(device), copies)
 
 
 class Ragged:
@@ -66,7 +102,9 @@ class Vocabularies:
         start_token: whether a start position comes before each source.
     """
 
-    def __init__(self, source: Sequence[str], target: Sequence[str], copying: bool, start_token: bool) -> None:
+    def __init__(
+        self, source: Sequence[str], target: Sequence[str], copying: bool, start_token: bool
+    ) -> None:
         self.source = Vocabulary(source, SOURCE_SPECIALS)
         self.target = Vocabulary(target, specials=int(copying))
         self.copying, self.start_token = copying, start_token
@@ -75,9 +113,7 @@ class Vocabularies:
     def of(cls, pairs: Sequence[Pair], copying: bool, start_token: bool) -> Self:
         """All tokens of training pairs; with copying, no class for what is a copy wherever it occurs."""
         source = Vocabulary.of((pair.source for pair in pairs), 0).tokens
-        own = (
-            [token for token in pair.target if not (copying and token in pair.source)] for pair in pairs
-        )
+        own = ([token for token in pair.target if not (copying and token in pair.source)] for pair in pairs)
         return cls(source, Vocabulary.of(own, 0).tokens, copying, start_token)
 
     def source_ids(self, tokens: Sequence[str]) -> list[int]:
@@ -90,6 +126,19 @@ class Vocabularies:
         return [
             COPY if self.copying and token in source else self.target.get(token, NO_CLASS) for token in target
         ]
+
+    def source_batch(self, sources: Sequence[Sequence[str]]) -> SourceBatch:
+        """Sources to predict from."""
+        rows = torch.arange(len(sources))
+        ids = Ragged([self.source_ids(tokens) for tokens in sources])
+        copies = None
+        if self.copying:
+            start = [NO_CLASS] if self.start_token else []
+            classes = Ragged([start + [self.target.get(t, NO_CLASS) for t in tokens] for tokens in sources])
+            strings = _strings(sources, self.start_token, {}).padded(rows, padding=NO_STRING)
+            same = (strings[:, :, None] == strings[:, None, :]) & (strings != NO_STRING)[:, None, :]
+            copies = classes.padded(rows, padding=NO_CLASS), same
+        return SourceBatch(ids.padded(rows, padding=PAD), ids.lengths, copies)
 
 
 class Dataset:
@@ -111,14 +160,9 @@ class Dataset:
         self.source = Ragged([vocabularies.source_ids(pair.source) for pair in pairs])
         self.target = Ragged([vocabularies.target_classes(pair.source, pair.target) for pair in pairs])
         if vocabularies.copying:
-            strings: dict[str, int] = {}
-            start = [-2] if vocabularies.start_token else []  # like no token of any text
-            self._source_strings = Ragged(
-                [start + [strings.setdefault(t, len(strings)) for t in pair.source] for pair in pairs]
-            )
-            self._target_strings = Ragged(
-                [[strings.setdefault(t, len(strings)) for t in pair.target] for pair in pairs]
-            )
+            numbers: dict[str, int] = {}
+            self._source_strings = _strings([p.source for p in pairs], vocabularies.start_token, numbers)
+            self._target_strings = _strings([p.target for p in pairs], False, numbers)
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -127,10 +171,10 @@ class Dataset:
         """The examples at `rows` (B,)."""
         copyable = aligned = None
         if self.vocabularies.copying:
-            source_strings = self._source_strings.padded(rows, padding=-2)
-            target_strings = self._target_strings.padded(rows, padding=-1)
+            source_strings = self._source_strings.padded(rows, padding=NO_STRING)
+            target_strings = self._target_strings.padded(rows, padding=NO_STRING - 1)
             copyable = source_strings[:, :, None] == target_strings[:, None, :]
-        source, target = self.source.padded(rows, padding=0), self.target.padded(rows, padding=0)
+        source, target = self.source.padded(rows, padding=PAD), self.target.padded(rows, padding=0)
         if self._aligned is not None:
             aligned = torch.zeros(len(rows), source.shape[1], target.shape[1], dtype=torch.bool)
             for place, row in enumerate(rows.tolist()):
@@ -139,6 +183,12 @@ class Dataset:
         return Batch(
             source, self.source.lengths[rows], target, self.target.lengths[rows], copyable, aligned, rows
         )
+
+
+def _strings(sentences: Sequence[Sequence[str]], start_token: bool, numbers: dict[str, int]) -> Ragged:
+    """A number for every string, the same for the same string; `numbers` remembers them."""
+    start = [NO_STRING] if start_token else []
+    return Ragged([start + [numbers.setdefault(t, len(numbers)) for t in tokens] for tokens in sentences])
 
 
 def bucketed(lengths: Tensor, batch_size: int, noise: float, generator: torch.Generator) -> list[Tensor]:
@@ -152,5 +202,5 @@ def bucketed(lengths: Tensor, batch_size: int, noise: float, generator: torch.Ge
         The rows of each batch; the last rows make a smaller one.
     """
     blurred = lengths * (1 + noise * (2 * torch.rand(len(lengths), generator=generator) - 1))
-    batches = blurred.argsort(stable=True).split(batch_size)
+    batches = torch.split(blurred.argsort(stable=True), batch_size)
     return [batches[place] for place in torch.randperm(len(batches), generator=generator)]

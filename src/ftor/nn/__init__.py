@@ -1,7 +1,15 @@
-"""Thin modules over the distributions, and the encoders, to put into a model of one's own."""
+"""Thin modules over the distributions, to put into a model of one's own."""
 
+from ftor.nn.decoder import AutoregressiveDecoder, IndependentDecoder
 from ftor.nn.encoder import BiLSTM, HighwayBiLSTM
 from ftor.nn.fertility import FertilityLayer
 from ftor.nn.reordering import ReorderingLayer
 
-__all__ = ["BiLSTM", "FertilityLayer", "HighwayBiLSTM", "ReorderingLayer"]
+__all__ = [
+    "AutoregressiveDecoder",
+    "BiLSTM",
+    "FertilityLayer",
+    "HighwayBiLSTM",
+    "IndependentDecoder",
+    "ReorderingLayer",
+]

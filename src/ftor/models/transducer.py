@@ -1,0 +1,267 @@
+"""The transducer: fertility, reordering and translation of each copy, in either order (section 6)."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from ftor.config import ModelConfig
+from ftor.data.batching import Batch, SourceBatch
+from ftor.data.vocabulary import COPY
+from ftor.distributions import Fertility, SeparablePermutation
+from ftor.nn import (
+    AutoregressiveDecoder,
+    BiLSTM,
+    FertilityLayer,
+    HighwayBiLSTM,
+    IndependentDecoder,
+    ReorderingLayer,
+)
+from ftor.ops.dispatch import LOG_ZERO
+
+FLOOR = 1e-10
+"""Added to a gold token's probability in the loss, so that one impossible token costs 23 nats and not all."""
+
+SPLITS_AT_ONCE = 3.2e7
+"""Σ l³ over the rows that are reordered together when predicting: about 400 MB."""
+
+
+class Reading(NamedTuple):
+    """What the model makes of a source, whatever the output's length.
+
+    Attributes:
+        x: (B, n, D) embeddings.
+        lengths: (B,) of the sources.
+        context: (B, n, D), what the decoder translates.
+        fertility: P(f | x); in R→F that of permuted positions.
+        permutation: P(R | x) in R→F, else None.
+    """
+
+    x: Tensor
+    lengths: Tensor
+    context: Tensor
+    fertility: Fertility
+    permutation: SeparablePermutation | None
+
+
+class Alignment(NamedTuple):
+    """Where each output comes from, given the output's length.
+
+    Attributes:
+        copies: F̃, (B, n, L, d).
+        permutation: P(R), over copies in F→R, over source positions in R→F; None without reordering.
+        whole: A[b,i,u,o], (B, n, d, L): output o is the u-th copy of source token i.
+    """
+
+    copies: Tensor
+    permutation: SeparablePermutation | None
+    whole: Tensor
+
+
+class Losses(NamedTuple):
+    """Negative log-likelihoods of each example, (B,): of its tokens, its length, its wanted alignments."""
+
+    tokens: Tensor
+    length: Tensor
+    alignment: Tensor
+
+
+class Decoded(NamedTuple):
+    """The best output that was found for each source.
+
+    Attributes:
+        choices: (B, L); v < V is target class v, V + i is source token i.
+        lengths: (B,).
+        scores: (B,), log P(l|x) + log P(y|x,l).
+        length_scores: (B,), log P(l|x).
+    """
+
+    choices: Tensor
+    lengths: Tensor
+    scores: Tensor
+    length_scores: Tensor
+
+
+class Transducer(nn.Module):
+    """F→R, R→F or fertility alone, with an independent or autoregressive decoder, copying or not.
+
+    Args:
+        config: sizes and variants.
+        source_size: number of source ids.
+        classes: V, number of target classes; the first is "copy" if the model copies.
+    """
+
+    def __init__(self, config: ModelConfig, source_size: int, classes: int) -> None:
+        super().__init__()
+        self.config, self.classes = config, classes
+        D, d = config.width, config.max_fertility
+        self.embedding = nn.Embedding(source_size, D)
+        nn.init.xavier_uniform_(self.embedding.weight)
+        self.source_encoder = self._encoder(encoders=2)  # the two encoders that read the source itself
+        self.fertility = FertilityLayer(D, d, config.fertility_hidden, config.dropout, config.temperature)
+        if config.order != "fertility":
+            self.inner_encoder = self._encoder(encoders=1)  # the one that reads the first step's result
+            self.reordering = ReorderingLayer(D, config.scorer_hidden, config.dropout)
+        if config.order == "fertility-reordering":
+            self.copy_embedding = nn.Parameter(torch.randn(d, D))
+        sizes = (D, classes, d, config.decoder_hidden, config.dropout)
+        self.decoder = (
+            IndependentDecoder(*sizes)
+            if config.decoder == "independent"
+            else AutoregressiveDecoder(*sizes, config.target_width)
+        )
+
+    def _encoder(self, encoders: int) -> nn.Module:
+        config = self.config
+        if config.encoder == "plain":
+            return BiLSTM(config.width, config.encoder_layers, encoders, config.layer_dropout)
+        return HighwayBiLSTM(
+            config.width, config.encoder_layers, encoders, config.recurrent_dropout, config.layer_dropout
+        )
+
+    def read(self, source: Tensor, lengths: Tensor) -> Reading:
+        """Encode `source` (B, n) ids with `lengths` (B,)."""
+        x = self.embedding(source)
+        first, second = self.source_encoder(x, lengths)
+        context = x + self.config.context_scale * second
+        if self.config.order != "reordering-fertility":
+            return Reading(x, lengths, context, self.fertility(first, lengths), None)
+        permutation = self.reordering(first, lengths)
+        permuted = permutation.marginals.mT @ x
+        (inner,) = self.inner_encoder(permuted, lengths)
+        return Reading(x, lengths, context, self.fertility(inner + permuted, lengths), permutation)
+
+    def align(self, reading: Reading, lengths: Tensor) -> Alignment:
+        """Align the source with outputs of `lengths` (B,)."""
+        copies = reading.fertility.marginals(lengths)
+        by_copy = copies.transpose(2, 3)
+        B, n, d, L = by_copy.shape
+        if self.config.order == "fertility":
+            return Alignment(copies, None, by_copy)
+        if reading.permutation is not None:  # R→F
+            whole = reading.permutation.marginals @ by_copy.reshape(B, n, d * L)
+            return Alignment(copies, reading.permutation, whole.view(B, n, d, L))
+        h = by_copy.sum(2).mT @ reading.x + copies.sum(1) @ self.copy_embedding
+        (inner,) = self.inner_encoder(h, lengths)
+        permutation = self.reordering(inner + h, lengths)
+        whole = by_copy.reshape(B, n * d, L) @ permutation.marginals
+        return Alignment(copies, permutation, whole.view(B, n, d, L))
+
+    def forward(self, batch: Batch) -> Losses:
+        """The loss terms of gold outputs; every target length must be one that the source can reach."""
+        reading = self.read(batch.source, batch.source_lengths)
+        whole = self.align(reading, batch.target_lengths).whole
+        gold = self.decoder.gold(reading.context, batch.target.clamp(min=0))
+        weights = whole
+        if batch.copyable is not None:
+            right = batch.copyable | (batch.target != COPY)[:, None, :]
+            weights = whole * right[:, :, None, :]
+        p = (weights * gold).sum((1, 2)).masked_fill(batch.target < 0, 0)
+        tokens = -(_inside(batch.target_lengths, p) * (p + FLOOR).log()).sum(1)
+        length = -reading.fertility.log_prob_length(batch.target_lengths)
+        if batch.aligned is None:
+            return Losses(tokens, length, torch.zeros_like(tokens))
+        alignment = -((whole.sum(2) + 1e-30).log() * batch.aligned).sum((1, 2))
+        return Losses(tokens, length, alignment)
+
+    @torch.no_grad()
+    def decode(self, batch: SourceBatch, k: int = 1) -> Decoded:
+        """The best output among those of the k most likely lengths, found greedily if autoregressive."""
+        reading = self.read(batch.source, batch.source_lengths)
+        best: Decoded | None = None
+        for log_probs, lengths in zip(*(t.unbind(1) for t in reading.fertility.top_lengths(k)), strict=True):
+            found = self._decode_in_parts(batch, reading, lengths, log_probs)
+            best = found if best is None else _better(best, found)
+        assert best is not None
+        return best
+
+    def _decode_in_parts(
+        self, batch: SourceBatch, reading: Reading, lengths: Tensor, log_probs: Tensor
+    ) -> Decoded:
+        """Decode some rows at a time, so that long outputs do not exhaust the memory."""
+        B, L = len(lengths), int(lengths.max())
+        if B == 1 or B * L**3 <= SPLITS_AT_ONCE:
+            return self._decode(batch, reading, lengths, log_probs)
+        order = lengths.argsort()
+        parts = []
+        for rows in (order[: B // 2], order[B // 2 :]):
+            part = _take(reading, rows)
+            parts.append(self._decode_in_parts(batch.take(rows), part, lengths[rows], log_probs[rows]))
+        back = order.argsort()
+        short, long = (nn.functional.pad(p.choices, (0, L - p.choices.shape[1])) for p in parts)
+        rest = (torch.cat(pair)[back] for pair in zip(*(part[1:] for part in parts), strict=True))
+        return Decoded(torch.cat([short, long])[back], *rest)
+
+    def _decode(
+        self, batch: SourceBatch, reading: Reading, lengths: Tensor, length_scores: Tensor
+    ) -> Decoded:
+        whole = self.align(reading, lengths).whole
+        if isinstance(self.decoder, AutoregressiveDecoder):
+            choices, p = self._greedy(batch, reading, whole)
+        else:
+            p, choices = self._mixture(batch, self.decoder(reading.context).exp(), whole).max(-1)
+        inside = _inside(lengths, p)
+        log_p = p.clamp(min=torch.finfo(p.dtype).tiny).log()
+        # A length of probability 0 stands in where fewer than k are possible.
+        scores = (length_scores + (inside * log_p).sum(1)).clamp(min=LOG_ZERO)
+        return Decoded(choices * inside, lengths, scores, length_scores)
+
+    def _greedy(self, batch: SourceBatch, reading: Reading, whole: Tensor) -> tuple[Tensor, Tensor]:
+        """Choices and their probabilities (B, L), each the best given those before it."""
+        decoder = self.decoder
+        assert isinstance(decoder, AutoregressiveDecoder)
+        state = decoder.start(reading.context)
+        choices, probabilities = [], []
+        for o in range(whole.shape[-1]):
+            mixture = self._mixture(batch, decoder.step(reading.context, state).exp(), whole[..., o : o + 1])
+            p, choice = mixture.squeeze(1).max(-1)
+            state = decoder.advance(state, batch.as_trained(choice, self.classes))
+            choices.append(choice)
+            probabilities.append(p)
+        return torch.stack(choices, 1), torch.stack(probabilities, 1)
+
+    def _mixture(self, batch: SourceBatch, translations: Tensor, whole: Tensor) -> Tensor:
+        """P(y_o | x, l) of each class: (B, L, V); with copying then of each source token: (B, L, V + n).
+
+        A token's probability is that of its own class and of all its copies together, and stands with the class
+        if it has one.
+        """
+        by_class = whole.flatten(1, 2).mT @ translations.flatten(1, 2)
+        if batch.copies is None:
+            return by_class
+        copy = (whole * translations[..., COPY, None]).sum(2).mT  # (B, L, n): a copy of source token i
+        by_class[..., COPY] = 0
+        classes, same = batch.copies
+        has_class = classes >= 0
+        places = classes.clamp(min=0)[:, None, :].expand_as(copy)
+        by_class = by_class.scatter_add(-1, places, copy * has_class[:, None, :])
+        others = (copy @ same.to(copy.dtype)) * ~has_class[:, None, :]
+        return torch.cat([by_class, others], -1)
+
+
+def _inside(lengths: Tensor, like: Tensor) -> Tensor:
+    """Which positions of (B, L) are before the end of their row."""
+    return torch.arange(like.shape[1], device=like.device) < lengths[:, None]
+
+
+def _take(reading: Reading, rows: Tensor) -> Reading:
+    permutation = reading.permutation
+    return Reading(
+        reading.x[rows],
+        reading.lengths[rows],
+        reading.context[rows],
+        reading.fertility.take(rows),
+        None if permutation is None else permutation.take(rows),
+    )
+
+
+def _better(first: Decoded, second: Decoded) -> Decoded:
+    """Row by row the one with the greater score; of equal ones the first."""
+    L = max(first.choices.shape[1], second.choices.shape[1])
+    pad = nn.functional.pad
+    choices = [pad(found.choices, (0, L - found.choices.shape[1])) for found in (first, second)]
+    wins = second.scores > first.scores
+    return Decoded(
+        torch.where(wins[:, None], choices[1], choices[0]),
+        *(torch.where(wins, new, old) for old, new in zip(first[1:], second[1:], strict=True)),
+    )

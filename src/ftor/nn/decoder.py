@@ -1,0 +1,117 @@
+"""Decoders: what each copy of each source token is translated to (section 6.3 of the paper).
+
+Both give P(v | i, u), the distribution of the u-th copy of token i over target classes; a model mixes these
+by its alignment. There is no slot for copy 0, which no output can be.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ftor.ops.check import check_dropout, check_shape, check_size
+
+State = tuple[Tensor, Tensor]
+"""Hidden and cell state (B, D) of what has been written so far."""
+
+
+class IndependentDecoder(nn.Module):
+    """P(v | i, u) = softmax(W_u MLP(h'_i)): version (i), and (ii) when one of the classes is "copy".
+
+    Args:
+        width: D, the size of the source's context vectors.
+        classes: V, the number of target classes.
+        max_fertility: d.
+        hidden: size of the MLP's hidden layer.
+        dropout: probability of dropping its units in training.
+    """
+
+    def __init__(
+        self, width: int, classes: int, max_fertility: int = 4, hidden: int = 128, dropout: float = 0.1
+    ) -> None:
+        super().__init__()
+        check_size("width", width, 1)
+        check_size("classes", classes, 1)
+        check_size("max_fertility", max_fertility, 1)
+        check_size("hidden", hidden, 1)
+        check_dropout(dropout)
+        self.width, self.max_fertility, self.classes = width, max_fertility, classes
+        self.hidden = nn.Linear(width, hidden)
+        self.output = nn.Linear(hidden, max_fertility * classes)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, context: Tensor) -> Tensor:
+        """The log-probabilities (B, n, d, V) of all classes, from `context` (B, n, D)."""
+        check_shape("context", context, ("B", "n", self.width))
+        return self._logits(self.hidden(context)).log_softmax(-1)
+
+    def gold(self, context: Tensor, target: Tensor) -> Tensor:
+        """The probabilities (B, n, d, L) of the classes `target` (B, L) alone, from `context` (B, n, D)."""
+        logits = self._logits(self.hidden(context))
+        places = target[:, None, None, :].expand(*logits.shape[:3], -1)
+        # The normaliser once per token and copy, then a gather: no distribution over V at any output.
+        return (logits.gather(-1, places) - logits.logsumexp(-1, keepdim=True)).exp()
+
+    def _logits(self, hidden: Tensor) -> Tensor:
+        """(…, m) → (…, d, V)."""
+        by_copy: Tensor = self.output(self.dropout(F.elu(hidden)))
+        return by_copy.unflatten(-1, (self.max_fertility, self.classes))
+
+
+class AutoregressiveDecoder(IndependentDecoder):
+    """P(v | i, u, y_<o) = softmax(W_u MLP(h'_i + LSTM(y_<o))): version (iii).
+
+    The LSTM's state is 0 before the first output; in training one dropout mask per sequence is applied to it
+    after every step, and the masked state is what goes on.
+
+    Args:
+        width, classes, max_fertility, hidden, dropout: as for `IndependentDecoder`; the LSTM has D units.
+        target_width: size of the embeddings of what has been written.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        classes: int,
+        max_fertility: int = 4,
+        hidden: int = 128,
+        dropout: float = 0.1,
+        target_width: int = 64,
+    ) -> None:
+        super().__init__(width, classes, max_fertility, hidden, dropout)
+        check_size("target_width", target_width, 1)
+        self.embedding = nn.Embedding(classes, target_width)
+        self.cell = nn.LSTMCell(target_width, width)
+
+    def start(self, context: Tensor) -> State:
+        """The state before the first output."""
+        zeros = context.new_zeros(context.shape[0], self.width)
+        return zeros, zeros
+
+    def advance(self, state: State, classes: Tensor) -> State:
+        """The state after writing `classes` (B,)."""
+        hidden, cell = self.cell(self.embedding(classes), state)
+        return hidden, cell
+
+    def step(self, context: Tensor, state: State) -> Tensor:
+        """The log-probabilities (B, n, d, V) of the next output, from `context` (B, n, D)."""
+        return self._logits(self.hidden(context + state[0][:, None])).log_softmax(-1)
+
+    def gold(self, context: Tensor, target: Tensor) -> Tensor:
+        """The probabilities (B, n, d, L) of `target` (B, L), each output given those before it."""
+        before = self._states_before(context, target)
+        hidden = self.hidden(context)[:, None] + F.linear(before, self.hidden.weight)[:, :, None]
+        logits = self._logits(hidden)  # (B, L, n, d, V)
+        places = target[:, :, None, None, None].expand(*logits.shape[:4], 1)
+        gold = (logits.gather(-1, places) - logits.logsumexp(-1, keepdim=True)).exp()
+        return gold.squeeze(-1).movedim(1, -1)
+
+    def _states_before(self, context: Tensor, target: Tensor) -> Tensor:
+        """The hidden state before each output, given those before it: (B, L, D)."""
+        state = self.start(context)
+        keep = self.dropout(torch.ones_like(state[0]))
+        states = [state[0]]
+        for written in self.embedding(target).unbind(1)[:-1]:
+            hidden, cell = self.cell(written, state)
+            state = hidden * keep, cell
+            states.append(state[0])
+        return torch.stack(states, 1)
