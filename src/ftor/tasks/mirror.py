@@ -1,0 +1,92 @@
+"""The mirror task, `a b c` → `a b c c b a`, generated: longer inputs, or unseen combinations of symbols."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from random import Random
+from typing import NamedTuple
+
+Pair = tuple[str, str]
+Generator = Callable[[int, Sequence[int], int], list[Pair]]
+
+ALPHABET = "abcdefghijk"
+CLUSTER = "xyz"
+CLUSTER_PROBABILITY = 0.2
+
+
+def mirror(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[Pair]:
+    """Return `size` pairs: the length uniform over `lengths`, each symbol uniform over a–k."""
+    return _mirrored(size, _strings(Random(seed), ALPHABET, lengths))
+
+
+def mirror_xyz(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[Pair]:
+    """Like `mirror`, but with `x y z` put somewhere into a fifth of the sources that have room for it.
+
+    There is room if the source then is no longer than the largest of `lengths`.
+    """
+    random = Random(seed)
+
+    def with_clusters() -> Iterator[str]:
+        for string in _strings(random, ALPHABET, lengths):
+            if len(string + CLUSTER) <= max(lengths) and random.random() < CLUSTER_PROBABILITY:
+                place = random.randint(0, len(string))
+                yield string[:place] + CLUSTER + string[place:]
+            else:
+                yield string
+
+    return _mirrored(size, with_clusters())
+
+
+def mirror_xyz_unseen(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[Pair]:
+    """Return pairs over a–k and x, y, z that hold x, y or z, but never as `x y z`.
+
+    Lengths and symbols are uniform before this selection; longer strings pass it more often.
+    """
+    strings = _strings(Random(seed), ALPHABET + CLUSTER, lengths)
+    return _mirrored(size, (s for s in strings if not set(CLUSTER).isdisjoint(s) and CLUSTER not in s))
+
+
+def _strings(random: Random, alphabet: str, lengths: Sequence[int]) -> Iterator[str]:
+    """Yield random strings without end."""
+    if not lengths or min(lengths) < 1:
+        raise ValueError(f"lengths: expected at least one, each 1 or more, found {list(lengths)}")
+    while True:
+        yield "".join(random.choices(alphabet, k=random.choice(lengths)))
+
+
+def _mirrored(size: int, strings: Iterator[str]) -> list[Pair]:
+    return [(" ".join(string), " ".join(string + string[::-1])) for string in islice(strings, size)]
+
+
+class Split(NamedTuple):
+    """One published file of a task: how many pairs, how long their sources are, what draws them."""
+
+    size: int
+    lengths: range
+    draw: Generator
+
+
+SHORT = range(3, 10)
+SPLITS = {
+    "mirror": {
+        "train": Split(4000, SHORT, mirror),
+        "dev": Split(200, range(10, 11), mirror),
+        "dev_iid": Split(500, SHORT, mirror),
+        "test": Split(1000, range(11, 21), mirror),
+    },
+    "mirror-xyz": {
+        "train": Split(4000, SHORT, mirror_xyz),
+        "dev": Split(200, SHORT, mirror_xyz),
+        "test": Split(1000, SHORT, mirror_xyz_unseen),
+    },
+}
+
+
+def generate(task: str, seed: int = 0) -> dict[str, list[Pair]]:
+    """Return all splits of "mirror" or "mirror-xyz", as many pairs and as long as the published ones."""
+    if task not in SPLITS:
+        raise ValueError(f"task: expected {' or '.join(SPLITS)}, found {task!r}")
+    seeds = Random(seed)
+    return {
+        name: split.draw(split.size, split.lengths, seeds.getrandbits(64))
+        for name, split in SPLITS[task].items()
+    }
