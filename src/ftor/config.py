@@ -11,10 +11,12 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from ftor.errors import FtorError
+
 Order = Literal["fertility-reordering", "reordering-fertility", "fertility"]
 
 
-class ConfigError(ValueError):
+class ConfigError(FtorError):
     """A configuration that cannot be used; says which key, what was expected and what was found."""
 
 

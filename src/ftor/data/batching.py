@@ -1,8 +1,8 @@
 """Examples as tensors, and batches of them of similar length."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Self
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
 
 import torch
 from torch import Tensor
@@ -36,10 +36,18 @@ class Batch:
     aligned: Tensor | None
     rows: Tensor
 
+    def without_alignments(self) -> Self:
+        """The same without what the alignment warm-up wants."""
+        return replace(self, aligned=None)
+
     def to(self, device: torch.device) -> Self:
         """The same on another device."""
-        values = (getattr(self, field.name) for field in fields(self))
-        return type(self)(*(value if value is None else value.to(device) for value in values))
+        moved: dict[str, Any] = {
+            field.name: value.to(device)
+            for field in fields(self)
+            if (value := getattr(self, field.name)) is not None
+        }
+        return replace(self, **moved)
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ftor.errors import FtorError
 
-class DataError(ValueError):
+
+class DataError(FtorError):
     """Data that cannot be used; names each file and line, what was expected and what was found."""
 
 
@@ -27,9 +29,13 @@ def tokenize(text: str) -> tuple[str, ...]:
 def read_lines(path: Path) -> Iterator[tuple[int, str | None]]:
     """Each line's number and text, None where it is not UTF-8; blank lines at the end are left out."""
     try:
-        raw = path.read_bytes()
+        return decoded_lines(path.read_bytes())
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
+
+
+def decoded_lines(raw: bytes) -> Iterator[tuple[int, str | None]]:
+    """The same for bytes that have been read."""
     raw = raw.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n \t")
     for number, line in enumerate(raw.split(b"\n") if raw else [], 1):
         try:

@@ -223,8 +223,8 @@ class Transducer(nn.Module):
     def _mixture(self, batch: SourceBatch, translations: Tensor, whole: Tensor) -> Tensor:
         """P(y_o | x, l) of each class: (B, L, V); with copying then of each source token: (B, L, V + n).
 
-        A token's probability is that of its own class and of all its copies together, and stands with the class
-        if it has one.
+        A token's probability is that of its own class and of all its copies together, and stands with the
+        class if it has one.
         """
         by_class = whole.flatten(1, 2).mT @ translations.flatten(1, 2)
         if batch.copies is None:

@@ -54,7 +54,7 @@ class IndependentDecoder(nn.Module):
     def _logits(self, hidden: Tensor) -> Tensor:
         """(…, m) → (…, d, V)."""
         by_copy: Tensor = self.output(self.dropout(F.elu(hidden)))
-        return by_copy.unflatten(-1, (self.max_fertility, self.classes))
+        return by_copy.view(*hidden.shape[:-1], self.max_fertility, self.classes)
 
 
 class AutoregressiveDecoder(IndependentDecoder):

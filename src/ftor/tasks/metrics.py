@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,11 @@ class Metrics:
     def as_dict(self) -> dict[str, Any]:
         """Return everything as dicts, lists and numbers that JSON knows."""
         return asdict(self) | {"by_length": [asdict(group) for group in self.by_length]}
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Read back what `as_dict` gave."""
+        return cls(**values | {"by_length": tuple(LengthGroup(**group) for group in values["by_length"])})
 
     def table(self) -> Group:
         """Return two tables for the terminal: a summary, and exact match by length."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ Generator = Callable[[int, Sequence[int], int], list[Pair]]
 ALPHABET = "abcdefghijk"
 CLUSTER = "xyz"
 CLUSTER_PROBABILITY = 0.2
+DEFAULT_SEED = 42
+"""Of the pairs that are generated where no published files are found."""
 
 
 def mirror(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[Pair]:
@@ -90,3 +93,9 @@ def generate(task: str, seed: int = 0) -> dict[str, list[Pair]]:
         name: split.draw(split.size, split.lengths, seeds.getrandbits(64))
         for name, split in SPLITS[task].items()
     }
+
+
+def write(pairs: Sequence[Pair], path: Path) -> None:
+    """Write pairs as a TSV file, making its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), "utf-8")

@@ -1,0 +1,344 @@
+"""The command line. Results go to stdout, progress and errors to stderr; exit codes are 0, 1 and 2."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ftor.config import Config, ConfigError, shipped
+from ftor.errors import FtorError
+from ftor.progress import Report
+
+if TYPE_CHECKING:
+    from ftor.prediction import Prediction
+
+LINES_AT_ONCE = 1024
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Sequence transduction that generalises: train on short examples, be right on longer ones.",
+    epilog='Begin with: ftor train mirror, then ftor predict runs/mirror-0 "a b c d e f g h i j k a"',
+)
+data_app = typer.Typer(no_args_is_help=True, help="Find or generate data.")
+app.add_typer(data_app, name="data")
+
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A model folder, as ftor train makes it.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores if not given.")]
+Lengths = Annotated[int, typer.Option(min=1, help="How many output lengths are tried for each sentence.")]
+DataDir = Annotated[
+    Path | None, typer.Option(help="Where data is; else $FTOR_DATA, ./data, then the user's cache.")
+]
+Ledger = Annotated[Path | None, typer.Option(help="A JSONL file to add the results to.")]
+
+
+@app.command(epilog="Example: ftor train mirror --seed 1 --set training.epochs=5")
+def train(
+    experiment: Annotated[
+        str | None,
+        typer.Argument(metavar="NAME|FILE.toml", help=f"One of {', '.join(shipped())}, or a file."),
+    ] = None,
+    train_file: Annotated[Path | None, typer.Option("--train", help="TSV: source, tab, target.")] = None,
+    dev_file: Annotated[Path | None, typer.Option("--dev", help="TSV that chooses the best epoch.")] = None,
+    test_file: Annotated[
+        Path | None, typer.Option("--test", help="TSV that is evaluated at the end.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same model.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A new folder; runs/NAME-SEED if not given.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change the configuration.")
+    ] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Go on with a run that was stopped.")
+    ] = None,
+    data_dir: DataDir = None,
+    threads: Threads = None,
+    ledger: Ledger = None,
+) -> None:
+    """Train a model, and evaluate it."""
+    from ftor.run import Run
+
+    overrides = list(settings or [])
+    if resume is not None:
+        if train_file or dev_file or test_file or out or seed is not None:
+            raise typer.BadParameter(
+                "--resume takes its data, seed and folder from the run", param_hint="--resume"
+            )
+        run = Run.stopped(resume, experiment, overrides)
+    else:
+        if experiment is None:
+            raise typer.BadParameter("an experiment, or --resume DIR", param_hint="NAME|FILE.toml")
+        files = {"train": train_file, "dev": dev_file, "test": test_file}
+        overrides += [
+            f"data.{key}={json.dumps(str(path))}" for key, path in files.items() if path is not None
+        ]
+        overrides += [f"training.seed={seed}"] if seed is not None else []
+        run = Run.new(Config.load(experiment, overrides), out)
+    _use(threads)
+    metrics = run.train(data_dir, Report(), ledger)
+    if metrics is None:
+        raise typer.Exit(1)
+    _show_metrics(metrics)
+
+
+@app.command(epilog='Example: ftor predict runs/mirror-0 "a b c d" "k j i" --tree')
+def predict(
+    folder: Folder,
+    sentences: Annotated[
+        list[str] | None, typer.Argument(metavar="SENTENCE", help="Else --input, or lines from stdin.")
+    ] = None,
+    input_file: Annotated[Path | None, typer.Option("--input", help="Text, one sentence per line.")] = None,
+    output: Annotated[Path | None, typer.Option(help="A JSONL file; stdout if not given.")] = None,
+    lengths: Lengths = 1,
+    alignment: Annotated[bool, typer.Option("--alignment", help="Add P(output ← source).")] = False,
+    fertilities: Annotated[bool, typer.Option("--fertilities", help="Add copies per source token.")] = False,
+    tree: Annotated[bool, typer.Option("--tree", help="Add the best reordering tree.")] = False,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Sentences at a time.")] = None,
+    threads: Threads = None,
+) -> None:
+    """Translate sentences: JSON lines with source, prediction, tokens, score and length."""
+    import ftor
+
+    if sentences and input_file:
+        raise typer.BadParameter("expected sentences or --input, found both", param_hint="--input")
+    _use(threads)
+    model = ftor.load(folder)
+    lines = list(_sentences(sentences, input_file))
+    structure = alignment or fertilities or tree
+    report = Report(quiet=len(lines) < 100)
+
+    def records() -> Iterator[dict[str, Any]]:
+        for first in range(0, len(lines), LINES_AT_ONCE):
+            some = lines[first : first + LINES_AT_ONCE]
+            found = model.predict(
+                some, lengths=lengths, batch_size=batch_size, structure=structure, report=report
+            )
+            for source, prediction in zip(some, found, strict=True):
+                yield _record(source, prediction, alignment, fertilities, tree)
+
+    _write_lines(records(), output)
+
+
+@app.command(epilog="Example: ftor evaluate runs/mirror-0 data/mirror/test.tsv")
+def evaluate(
+    folder: Folder,
+    file: Annotated[Path, typer.Argument(metavar="FILE.tsv", help="Source, tab, gold target.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    lengths: Lengths = 1,
+    threads: Threads = None,
+    ledger: Ledger = None,
+) -> None:
+    """Compare a model's outputs with gold ones: exact match, by length too, edit distance, length error."""
+    import ftor
+    from ftor.data.reading import read_pairs
+    from ftor.ledger import append, machine
+
+    _use(threads)
+    model = ftor.load(folder)
+    metrics = model.evaluate(read_pairs(file), lengths, Report())
+    if ledger is not None:
+        seed, found = model.config.training.seed, metrics.as_dict()
+        record = {
+            "experiment": model.config.name,
+            "seed": seed,
+            "config": model.config.hash,
+            "file": file.name,
+        }
+        append(ledger, record | {"metrics": found} | machine())
+    if as_json:
+        print(json.dumps(metrics.as_dict()))
+    else:
+        _print(metrics.table())
+
+
+@app.command(epilog='Example: ftor explain runs/mirror-0 "a b c" --out picture.svg')
+def explain(
+    folder: Folder,
+    sentence: Annotated[str, typer.Argument(metavar="SENTENCE")],
+    out: Annotated[Path | None, typer.Option(help="A picture, .png or .svg, instead of text.")] = None,
+    lengths: Lengths = 1,
+) -> None:
+    """Show how a model came to its output: fertilities, reordering tree, alignment."""
+    import ftor
+    from ftor.explain import picture, view
+
+    prediction = ftor.load(folder).predict([sentence], lengths=lengths)[0]
+    if out is None:
+        _print(view(prediction))
+    else:
+        picture(prediction, out)
+
+
+@data_app.command("list", epilog="Example: ftor data list --data-dir ~/corpora")
+def data_list(data_dir: DataDir = None) -> None:
+    """List the data of every experiment, and where it is."""
+    from rich.table import Table
+
+    from ftor.data.reading import find_file, read_pairs
+    from ftor.tasks.mirror import SPLITS
+
+    table = Table("task", "split", "pairs", "file")
+    seen = set()
+    for name in shipped():
+        data = Config.load(name).data
+        for split in ("train", "dev", "test"):
+            wanted = getattr(data, split)
+            if wanted is None or wanted in seen:
+                continue
+            seen.add(wanted)
+            path = find_file(wanted, data_dir)
+            missing = "generated by ftor train" if data.task in SPLITS else "not found"
+            pairs = str(len(read_pairs(path))) if path else "–"
+            table.add_row(data.task, split, pairs, str(path) if path else f"{wanted}: {missing}")
+    _print(table)
+
+
+@data_app.command(
+    "generate", epilog="Example: ftor data generate mirror --lengths 30,50 --size 100 > long.tsv"
+)
+def data_generate(
+    task: Annotated[str, typer.Argument(metavar="mirror|mirror-xyz")],
+    out: Annotated[
+        Path | None, typer.Option(help="A folder for all splits, or a .tsv file for one; stdout for one.")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Only train, dev or test; test with --lengths.")] = None,
+    size: Annotated[
+        int | None, typer.Option(min=1, help="Number of pairs; that of the published split.")
+    ] = None,
+    lengths: Annotated[str | None, typer.Option(help="Of the sources: 11-20 or 30,50,100.")] = None,
+    seed: Annotated[int | None, typer.Option(help="The same seed gives the same pairs.")] = None,
+) -> None:
+    """Generate pairs of the mirror task, w → w followed by w reversed."""
+    from ftor.tasks import mirror
+
+    if task not in mirror.SPLITS:
+        raise typer.BadParameter(f"expected {' or '.join(mirror.SPLITS)}, found {task}", param_hint="TASK")
+    if split is None and (size or lengths):
+        split = "test"
+    seed = mirror.DEFAULT_SEED if seed is None else seed
+    if split is None:
+        if out is None:
+            raise typer.BadParameter("expected a folder for all splits, or --split", param_hint="--out")
+        for name, pairs in mirror.generate(task, seed).items():
+            mirror.write(pairs, out / f"{name}.tsv")
+        return
+    published = mirror.SPLITS[task].get(split)
+    if published is None:
+        raise typer.BadParameter(f"expected one of {', '.join(mirror.SPLITS[task])}", param_hint="--split")
+    pairs = published.draw(size or published.size, _numbers(lengths) or published.lengths, seed)
+    if out is not None:
+        mirror.write(pairs, out)
+    else:
+        sys.stdout.writelines(f"{source}\t{target}\n" for source, target in pairs)
+
+
+def _numbers(text: str | None) -> list[int]:
+    """The lengths in "11-20" or "30,50,100"."""
+    numbers: list[int] = []
+    for part in (text or "").split(",") if text else []:
+        low, dash, high = part.partition("-")
+        if not low.isdigit() or (dash and not high.isdigit()) or int(low) < 1:
+            raise typer.BadParameter(f"expected 11-20 or 30,50,100, found {text}", param_hint="--lengths")
+        numbers += range(int(low), int(high if dash else low) + 1)
+    return numbers
+
+
+def _sentences(given: list[str] | None, path: Path | None) -> Iterator[str]:
+    """Non-empty sentences from arguments, a file or stdin; a bad line is named."""
+    from ftor.data.reading import DataError, decoded_lines, read_lines
+
+    if given:
+        yield from given
+        return
+    name = str(path) if path else "stdin"
+    lines = read_lines(path) if path else decoded_lines(sys.stdin.buffer.read())
+    problems = []
+    for number, text in lines:
+        if text is None or not text.strip():
+            problems.append(
+                f"{name}:{number}: expected a sentence, found {'no UTF-8' if text is None else 'none'}"
+            )
+        else:
+            yield text
+    if problems:
+        raise DataError("\n".join(problems))
+
+
+def _record(
+    source: str, found: "Prediction", alignment: bool, fertilities: bool, tree: bool
+) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "source": source,
+        "prediction": found.text,
+        "tokens": found.tokens,
+        "score": found.score,
+        "length": found.length,
+    }
+    how = found.structure
+    if how is not None:
+        record["source_tokens"] = found.source
+        if fertilities:
+            record["fertilities"] = how.fertilities
+        if tree:
+            record["tree"] = None if how.tree is None else str(how.tree)
+        if alignment:
+            record["alignment"] = how.alignment.round(6).tolist()
+    return record
+
+
+def _write_lines(records: Iterator[dict[str, Any]], path: Path | None) -> None:
+    """JSON lines to stdout as they come, or to a file that appears when it is complete."""
+    lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    if path is None:
+        sys.stdout.writelines(lines)
+        return
+    from ftor.checkpoint import write_atomically
+
+    def write(unfinished: Path) -> None:
+        with unfinished.open("w", encoding="utf-8") as file:
+            file.writelines(lines)
+
+    write_atomically(path, write)
+
+
+def _use(threads: int | None) -> None:
+    if threads is not None:
+        import torch
+
+        torch.set_num_threads(threads)
+
+
+def _print(renderable: Any) -> None:
+    from rich.console import Console
+
+    Console().print(renderable)
+
+
+def _show_metrics(metrics: dict[str, Any]) -> None:
+    from ftor.tasks.metrics import Metrics
+
+    split = "test" if metrics["test"] else "dev"
+    _print(f"{split} pairs, exact match by source length:")
+    _print(Metrics.from_dict(metrics[split]).table())
+
+
+def main(arguments: Iterable[str] | None = None) -> None:
+    """Run the command line; errors that a user can mend are one message, without a traceback."""
+    try:
+        app(list(arguments) if arguments is not None else None)
+    except ConfigError as error:
+        _fail(error, code=2)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        sys.stderr.close()
+        sys.exit(1)
+    except (FtorError, OSError) as error:
+        _fail(error, code=1)
+
+
+def _fail(error: Exception, code: int) -> None:
+    print(f"error: {error}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,49 @@
+"""The ledger of finished runs: one JSON line each, appended whole."""
+
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import ftor
+
+
+def machine() -> dict[str, Any]:
+    """What ran, on what, and the most memory that this process has had."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "version": ftor.__version__,
+        "commit": _commit(),
+        "peak_memory_mb": round(peak / (1e6 if sys.platform == "darwin" else 1e3)),
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {torch.get_num_threads()} used, "
+        f"torch {torch.__version__}",
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def _commit() -> str | None:
+    """The commit of the source tree that this package runs from, if it is one."""
+    here = Path(__file__).parent
+    if not (here.parents[1] / ".git").exists():
+        return None
+    try:
+        found = subprocess.run(
+            ["git", "describe", "--always", "--dirty"], cwd=here, capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return found.stdout.strip()
+
+
+def append(path: Path, record: dict[str, Any]) -> None:
+    """Add one line to a ledger, in one write, so that runs side by side do not mix theirs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab", buffering=0) as file:
+        file.write((json.dumps(record, ensure_ascii=False) + "\n").encode())

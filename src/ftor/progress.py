@@ -1,0 +1,71 @@
+"""What is said while something runs, on stderr: a progress bar on a terminal, else plain lines."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class Report:
+    """Messages and progress for a person, or nothing at all if `quiet`."""
+
+    def __init__(self, console: Console | None = None, quiet: bool = False) -> None:
+        self.console = console or Console(stderr=True, soft_wrap=True, highlight=False, quiet=quiet)
+
+    def say(self, text: str) -> None:
+        """One message."""
+        self.console.print(text, markup=False)
+
+    def warn(self, text: str) -> None:
+        """One message that matters."""
+        self.console.print(f"warning: {text}", markup=False, style="yellow")
+
+    @contextmanager
+    def counting(self, total: int, done: int = 0) -> Iterator["Count"]:
+        """Count up to `total`, of which some may be `done` already."""
+        if not self.console.is_terminal:
+            yield Count(self, total, done, None)
+            return
+        columns = (
+            BarColumn(20),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self.console, transient=True) as bar:
+            yield Count(self, total, done, bar)
+
+
+class Count:
+    """How far something is, how fast it goes, and what there is to say about it."""
+
+    def __init__(self, report: Report, total: int, done: int, bar: Progress | None) -> None:
+        self._report, self._bar, self._total, self._done = report, bar, total, done
+        self._task: TaskID | None = bar.add_task("", total=total, completed=done) if bar else None
+        self._begun = self._last_line = time.monotonic()
+        self._first = done
+
+    @property
+    def done(self) -> int:
+        """How many are done."""
+        return self._done
+
+    @property
+    def per_second(self) -> float:
+        """The mean rate since counting began here."""
+        return (self._done - self._first) / max(time.monotonic() - self._begun, 1e-9)
+
+    def advance(self, amount: int, text: str = "") -> None:
+        """Say that `amount` more are done."""
+        self._done += amount
+        text = f"{text} {self.per_second:.0f}/s".strip()
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, advance=amount, description=text)
+        elif time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
+            self._last_line = time.monotonic()
+            left = (self._total - self._done) / max(self.per_second, 1e-9)
+            self._report.say(f"{self._done}/{self._total} {text}, {left:.0f} s left")

@@ -1,0 +1,83 @@
+"""A run: the folder that it lives in, from its first step or from where it was stopped, to its record."""
+
+import ctypes
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ftor.checkpoint import CheckpointError
+from ftor.config import Config, ConfigError
+from ftor.data.splits import load_splits
+from ftor.ledger import append
+from ftor.progress import Report
+from ftor.train import Interrupted, Trainer
+
+
+@dataclass(frozen=True)
+class Run:
+    """An experiment and its folder."""
+
+    config: Config
+    folder: Path
+
+    @classmethod
+    def new(cls, config: Config, folder: Path | None) -> "Run":
+        """Begin in a folder that is new or empty: runs/NAME-SEED, or the next free one, if none is given."""
+        if folder is None:
+            stem = Path("runs") / f"{config.name}-{config.training.seed}"
+            names = (stem if number == 1 else Path(f"{stem}-{number}") for number in range(1, sys.maxsize))
+            folder = next(name for name in names if not name.exists())
+        elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise ConfigError(f"--out {folder}: expected a new or empty folder; to go on there, use --resume")
+        return cls(config, folder)
+
+    @classmethod
+    def stopped(cls, folder: Path, name: str | None, overrides: Sequence[str]) -> "Run":
+        """Take up a run again; only the number of epochs and what changes no result may be set anew."""
+        if not (folder / "config.toml").is_file():
+            raise CheckpointError(f"{folder}: expected a run to go on with, found no config.toml in it")
+        before = Config.load(folder / "config.toml")
+        config = Config.load(folder / "config.toml", overrides)
+        if name is not None and name != before.name:
+            raise ConfigError(f"--resume {folder}: expected experiment {before.name}, found {name}")
+        free = {"epochs", "checkpoint_minutes", "trackers", "evaluation_batch_size"}
+        for section in ("data", "model", "training"):
+            old, new = getattr(before, section).model_dump(), getattr(config, section).model_dump()
+            changed = [key for key in old if old[key] != new[key] and key not in free]
+            if changed:
+                raise ConfigError(
+                    f"--set {section}.{changed[0]}: a run goes on as it began; only "
+                    f"{', '.join(sorted(free))} may change"
+                )
+        return cls(config, folder)
+
+    def train(self, data_folder: Path | None, report: Report, ledger: Path | None) -> dict[str, Any] | None:
+        """Train to the end and return the metrics, or None if somebody stopped it."""
+        _keep_freed_memory()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        splits = load_splits(self.config, data_folder, self.folder, report)
+        try:
+            metrics = Trainer(self.config, splits, self.folder, report).run()
+        except Interrupted:
+            report.say(f"stopped; to go on: ftor train --resume {self.folder}")
+            return None
+        report.say(f"model in {self.folder}")
+        if ledger is not None:
+            append(ledger, {"config": self.config.hash, **metrics})
+        return metrics
+
+
+def _keep_freed_memory() -> None:
+    """Tell glibc to keep freed memory: fresh pages for every tensor cost a tenth of a training step."""
+    if not sys.platform.startswith("linux"):
+        return
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError):  # another C library
+        return
+    trim_threshold, top_pad, mmap_threshold = -1, -2, -3  # their numbers in malloc.h
+    mallopt(mmap_threshold, 1 << 30)
+    mallopt(trim_threshold, (1 << 31) - 1)
+    mallopt(top_pad, 64 << 20)

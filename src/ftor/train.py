@@ -1,0 +1,367 @@
+"""Training: a plain loop over bucketed batches that can be stopped at any moment and gone on with exactly."""
+
+import hashlib
+import json
+import math
+import random
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import gather_object
+from torch import Tensor
+
+from ftor.checkpoint import Checkpoints, load_tensors, write_json, write_text
+from ftor.config import Config
+from ftor.data.align import confident, ibm1
+from ftor.data.batching import Batch, Dataset, bucketed
+from ftor.data.reading import Pair
+from ftor.data.splits import Splits
+from ftor.errors import FtorError
+from ftor.ledger import machine
+from ftor.model_card import model_card
+from ftor.models.transducer import Losses
+from ftor.predict import Model
+from ftor.progress import Count, Report
+from ftor.tasks.metrics import Metrics, evaluate
+
+
+class TrainingError(FtorError):
+    """Training that cannot go on; says why, and where in the data."""
+
+
+class Interrupted(Exception):  # noqa: N818
+    """Somebody pressed Ctrl-C; a checkpoint has been written."""
+
+
+@dataclass
+class State:
+    """Where a run is: all that a checkpoint holds beside tensors.
+
+    Attributes:
+        epoch, step: the next batch to train on.
+        sums: the loss terms of the epoch's examples so far.
+        history: one record per finished epoch.
+        best_epoch, best: the epoch whose weights are kept, and what it is compared by, greater is better.
+        seconds: time spent training so far.
+    """
+
+    epoch: int = 0
+    step: int = 0
+    sums: list[float] = field(default_factory=lambda: [0.0] * len(Losses._fields))
+    history: list[dict[str, Any]] = field(default_factory=list)
+    best_epoch: int | None = None
+    best: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+class Trainer:
+    """One run: a model, its data and optimiser, and the folder that it lives in.
+
+    Args:
+        config: the experiment.
+        splits: its pairs.
+        folder: where the model, checkpoints and logs go.
+        report: where progress is shown.
+    """
+
+    def __init__(self, config: Config, splits: Splits, folder: Path, report: Report) -> None:
+        self.config, self.splits, self.folder, self.report = config, splits, folder, report
+        settings = config.training
+        self.accelerator = Accelerator(
+            mixed_precision=settings.precision, log_with=settings.trackers or None, project_dir=folder
+        )
+        torch.manual_seed(settings.seed)
+        self.model = Model.new(config, splits.train)
+        self.train_set = Dataset(splits.train, self.model.vocabularies, self._wanted_alignments())
+        self.dev_set = Dataset(splits.reachable_dev, self.model.vocabularies)
+        optimizer = torch.optim.Adam(self._parameter_groups(), lr=settings.learning_rate, fused=True)
+        self.network, self.optimizer = self.accelerator.prepare(self.model.network, optimizer)
+        self.checkpoints = Checkpoints(folder)
+        self.state = State()
+
+    def run(self) -> dict[str, Any]:
+        """Train from where the run is to its end, evaluate the best epoch, and return its metrics."""
+        if self.accelerator.is_main_process:
+            self.model.save_description(self.folder)
+        self._resume()
+        if self.config.training.trackers:
+            self.accelerator.init_trackers(self.config.name, {"config": self.config.to_toml()})
+        epochs, total = self.config.training.epochs, len(self.train_set) * self.config.training.epochs
+        with _stop_requests() as asked, self.report.counting(total, self._examples_done()) as count:
+            while self.state.epoch < epochs:
+                self._epoch(asked, count)
+        self.accelerator.end_training()
+        return self._finish()
+
+    def _epoch(self, asked: list[bool], count: Count) -> None:
+        """Train on what is left of an epoch, then evaluate."""
+        state, settings = self.state, self.config.training
+        batches = self._batches(state.epoch)
+        begun, saved, first = time.monotonic(), time.monotonic(), count.done
+        seconds_before = state.seconds
+        self.network.train()
+        while state.step < len(batches):
+            rows = batches[state.step]
+            losses = self._step(rows)
+            state.sums = [before + new for before, new in zip(state.sums, losses, strict=True)]
+            state.step += 1
+            state.seconds = seconds_before + time.monotonic() - begun
+            count.advance(len(rows), self._status(losses, len(rows)))
+            if self._any_process(asked[0]):
+                self._save_checkpoint()
+                raise Interrupted
+            if time.monotonic() - saved > 60 * settings.checkpoint_minutes:
+                self._save_checkpoint()
+                saved = time.monotonic()
+        speed = (count.done - first) / max(time.monotonic() - begun, 1e-9)
+        self._end_epoch(speed)
+
+    def _step(self, rows: Tensor) -> list[float]:
+        """One update from the examples `rows`; returns the sums of their loss terms, over all processes."""
+        state, settings, accelerator = self.state, self.config.training, self.accelerator
+        torch.manual_seed(_seed(settings.seed, state.epoch, state.step, accelerator.process_index))
+        mine = rows[accelerator.process_index :: accelerator.num_processes]
+        weight = float(
+            len(mine) > 0
+        )  # a process without examples takes part with one that counts for nothing
+        batch = self._batch(self.train_set, mine if len(mine) else rows[:1])
+        losses: Losses = self.network(batch)
+        objective = self._objective(losses)
+        # Processes' gradients are averaged: this makes it the mean over the whole batch.
+        loss = weight * objective.sum() * accelerator.num_processes / len(rows)
+        sums = accelerator.reduce(torch.stack([weight * term.detach().sum() for term in losses])).tolist()
+        self.optimizer.zero_grad()
+        accelerator.backward(loss)
+        norm = accelerator.clip_grad_norm_(self.network.parameters(), settings.clip_norm)
+        if not math.isfinite(sum(sums)) or (settings.precision != "fp16" and not bool(torch.isfinite(norm))):
+            raise TrainingError(self._not_finite(batch, objective))
+        self.optimizer.step()
+        return list(map(float, sums))
+
+    def _objective(self, losses: Losses) -> Tensor:
+        """Each example's −log P(y|x,l) − λ₁ log P(l|x) − λ₂ Σ log P(wanted alignment): (B,)."""
+        settings = self.config.training
+        alignment_weight = settings.alignment_weight if self.state.epoch < settings.alignment_epochs else 0.0
+        return losses.tokens + settings.length_weight * losses.length + alignment_weight * losses.alignment
+
+    def _batches(self, epoch: int) -> list[Tensor]:
+        settings = self.config.training
+        generator = torch.Generator().manual_seed(_seed(settings.seed, epoch))
+        by_source = self.config.model.order == "reordering-fertility"  # what is reordered should be alike
+        lengths = (self.train_set.source if by_source else self.train_set.target).lengths
+        return bucketed(lengths, settings.batch_size, settings.bucket_noise, generator)
+
+    def _batch(self, dataset: Dataset, rows: Tensor) -> Batch:
+        batch = dataset.batch(rows)
+        warming_up = self.state.epoch < self.config.training.alignment_epochs
+        return (batch if warming_up else batch.without_alignments()).to(self.accelerator.device)
+
+    def _wanted_alignments(self) -> list[list[tuple[int, int]]] | None:
+        settings = self.config.training
+        if not settings.alignment_epochs:
+            return None
+        start_token = self.config.data.start_token
+        posteriors = ibm1(self.splits.train, settings.alignment_iterations, start_token)
+        return list(confident(posteriors, settings.alignment_threshold))
+
+    def _parameter_groups(self) -> list[dict[str, Any]]:
+        """The span scorer's parameters with their own learning rate, all others."""
+        settings = self.config.training
+        scorer = [
+            parameter
+            for name, parameter in self.model.network.named_parameters()
+            if name.startswith(("reordering.hidden.", "reordering.output."))
+        ]
+        of_scorer = {id(parameter) for parameter in scorer}
+        others = [p for p in self.model.network.parameters() if id(p) not in of_scorer]
+        rate = settings.scorer_learning_rate
+        groups: list[dict[str, Any]] = [{"params": others}]
+        if scorer:
+            groups.append({"params": scorer, "lr": settings.learning_rate if rate is None else rate})
+        return groups
+
+    def _not_finite(self, batch: Batch, objective: Tensor) -> str:
+        bad = ~objective.detach().isfinite()
+        rows = batch.rows[bad] if bool(bad.any()) else batch.rows
+        lines = sorted(self.train_set.pairs[row].line for row in rows.tolist())
+        what = "loss" if bool(bad.any()) else "gradient"
+        return (
+            f"{self.splits.train_name}: the {what} is not finite in epoch {self.state.epoch + 1}, at "
+            f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}; a smaller learning_rate may help"
+        )
+
+    def _end_epoch(self, speed: float) -> None:
+        """Evaluate on dev, keep the weights if they are the best so far, and write a checkpoint."""
+        state = self.state
+        dev_loss, metrics = self._dev_loss(), self._evaluate(self.splits.dev)
+        record = {
+            "epoch": state.epoch + 1,
+            **{name: s / len(self.train_set) for name, s in zip(Losses._fields, state.sums, strict=True)},
+            "dev_loss": dev_loss,
+            "dev_exact_match": metrics.exact_match,
+            "dev_length_error": metrics.length_error,
+            "seconds": state.seconds,
+            "examples_per_second": speed,
+        }
+        value = [-dev_loss] if self.config.training.select_by == "loss" else [metrics.exact_match, -dev_loss]
+        state.history.append(record)
+        if state.best_epoch is None or value > state.best:
+            state.best_epoch, state.best = state.epoch + 1, value
+            if self.accelerator.is_main_process:
+                self.model.save_weights(self.folder)
+        state.epoch, state.step, state.sums = state.epoch + 1, 0, [0.0] * len(state.sums)
+        self._save_checkpoint()
+        self._write_log()
+        if self.config.training.trackers:
+            self.accelerator.log({k: v for k, v in record.items() if k != "epoch"}, step=state.epoch)
+        self.report.say(
+            f"epoch {state.epoch}/{self.config.training.epochs}: tokens {record['tokens']:.4f}, "
+            f"length {record['length']:.4f}, dev loss {dev_loss:.4f}, dev exact match "
+            f"{100 * metrics.exact_match:.1f} %, {speed:.0f} examples/s"
+            + (" (best so far)" if state.best_epoch == state.epoch else "")
+        )
+
+    @torch.no_grad()
+    def _dev_loss(self) -> float:
+        """Mean −log P(l|x) − log P(y|x,l) of the dev pairs whose length can be reached."""
+        self.model.network.eval()
+        total, size = 0.0, self.config.training.evaluation_batch_size
+        order = self.dev_set.target.lengths.argsort(stable=True)
+        for rows in torch.split(order, size)[
+            self.accelerator.process_index :: self.accelerator.num_processes
+        ]:
+            batch = self.dev_set.batch(rows).without_alignments().to(self.accelerator.device)
+            losses = self.model.network(batch)
+            total += float((losses.tokens + losses.length).sum())
+        total = float(self.accelerator.reduce(torch.tensor(total, device=self.accelerator.device)))
+        return total / max(len(self.dev_set), 1)
+
+    def _evaluate(self, pairs: Sequence[Pair]) -> Metrics:
+        """The metrics of the network as it is now, computed by all processes together."""
+        mine = list(pairs[self.accelerator.process_index :: self.accelerator.num_processes])
+        predictions = self.model.predict([pair.source for pair in mine], structure=False)
+        found = [(p.target, q.tokens, len(p.source)) for p, q in zip(mine, predictions, strict=True)]
+        golds, outputs, lengths = zip(*gather_object(found), strict=True)
+        return evaluate(golds, outputs, lengths)
+
+    def _finish(self) -> dict[str, Any]:
+        """Evaluate the best epoch on dev and test; write metrics and the model card."""
+        state = self.state
+        self.accelerator.wait_for_everyone()
+        weights, _ = load_tensors(self.folder / "model.safetensors")
+        self.model.network.load_state_dict(weights)
+        test = self.splits.test
+        metrics = {
+            "experiment": self.config.name,
+            "seed": self.config.training.seed,
+            "best_epoch": state.best_epoch,
+            "epochs": state.epoch,
+            "train": {"count": len(self.splits.train)},
+            "dev": self._evaluate(self.splits.dev).as_dict(),
+            "test": self._evaluate(test).as_dict() if test else None,
+            "seconds": round(state.seconds, 1),
+            **machine(),
+        }
+        if self.accelerator.is_main_process:
+            write_json(self.folder / "metrics.json", metrics)
+            write_text(self.folder / "README.md", model_card(self.config, self.model, metrics))
+        return metrics
+
+    def _save_checkpoint(self) -> None:
+        if not self.accelerator.is_main_process:
+            return
+        tensors = {f"model.{name}": value for name, value in self.model.network.state_dict().items()}
+        for number, values in self.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{number}.{name}": value for name, value in values.items()}
+        scaler = getattr(self.accelerator, "scaler", None)
+        description = asdict(self.state) | {
+            "data": self._fingerprint(),
+            "scaler": scaler.state_dict() if scaler is not None else {},
+        }
+        self.checkpoints.save(tensors, description)
+
+    def _resume(self) -> None:
+        """Put everything back as the newest checkpoint has it, if there is one."""
+        found = self.checkpoints.load(self.report.warn)
+        if found is None:
+            return
+        tensors, description = found
+        if description.pop("data") != self._fingerprint():
+            raise TrainingError(
+                f"{self.folder}: expected the training pairs that the run began with, found others in "
+                f"{self.splits.train_name}"
+            )
+        scaler = description.pop("scaler")
+        if scaler:
+            self.accelerator.scaler.load_state_dict(scaler)
+        self.state = State(**description)
+        names = self.model.network.state_dict()
+        self.model.network.load_state_dict({name: tensors[f"model.{name}"] for name in names})
+        saved: dict[int, dict[str, Tensor]] = {}
+        for name, value in tensors.items():
+            if name.startswith("optimizer."):
+                _, number, key = name.split(".")
+                saved.setdefault(int(number), {})[key] = value
+        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": saved})
+        self._write_log()
+        self.report.say(
+            f"going on with {self.folder} at epoch {self.state.epoch + 1}, step {self.state.step + 1}"
+        )
+
+    def _fingerprint(self) -> str:
+        """Sixteen digits that change with the training pairs."""
+        text = json.dumps([(pair.source, pair.target) for pair in self.splits.train])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def _write_log(self) -> None:
+        if self.accelerator.is_main_process:
+            lines = (json.dumps(record) + "\n" for record in self.state.history)
+            write_text(self.folder / "log.jsonl", "".join(lines))
+
+    def _any_process(self, asked: bool) -> bool:
+        if self.accelerator.num_processes == 1:
+            return asked
+        return bool(self.accelerator.reduce(torch.tensor(float(asked), device=self.accelerator.device)) > 0)
+
+    def _examples_done(self) -> int:
+        done = sum(len(rows) for rows in self._batches(self.state.epoch)[: self.state.step])
+        return self.state.epoch * len(self.train_set) + done
+
+    def _status(self, losses: Sequence[float], examples: int) -> str:
+        terms = zip(Losses._fields, losses, strict=True)
+        shown = [f"{name} {value / examples:.3f}" for name, value in terms if name != "alignment" or value]
+        history = self.state.history
+        dev = [f"dev {100 * history[-1]['dev_exact_match']:.1f} %"] if history else []
+        return " ".join([f"epoch {self.state.epoch + 1}", *shown, *dev])
+
+
+def _seed(*parts: int) -> int:
+    """A seed of its own for every place in a run, so that going on needs no generator's state."""
+    return random.Random(repr(parts)).getrandbits(63)
+
+
+@contextmanager
+def _stop_requests() -> Iterator[list[bool]]:
+    """A list whose only value turns True at the first Ctrl-C; a second one stops at once."""
+    asked = [False]
+
+    def note(number: int, frame: object) -> None:
+        asked[0] = True
+        signal.signal(signal.SIGINT, before)
+
+    try:
+        before = signal.signal(signal.SIGINT, note)
+    except ValueError:  # not the main thread, which alone hears of signals
+        yield asked
+        return
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, before)
