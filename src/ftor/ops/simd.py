@@ -5,6 +5,7 @@ accumulators. Here a value of type `Lanes` is one LLVM vector, so a kernel's reg
 author wrote. Works for float32, float64 and int32 on every architecture that LLVM knows.
 """
 
+import math
 import operator
 
 import numba
@@ -98,16 +99,78 @@ def fill(typing, value):
 
 
 @intrinsic
+def like(typing, x, value):
+    """Put one number into all lanes, as the type of x has it."""
+
+    def generate(context, builder, signature, args):
+        number = context.cast(builder, args[1], signature.args[1], x.dtype)
+        return _splat(builder, args[0].type, number)
+
+    return x(x, value), generate
+
+
+def _fma(builder, a, b, c):
+    bits = {ir.FloatType(): 32, ir.DoubleType(): 64}[a.type.element]
+    function = ir.FunctionType(a.type, [a.type] * 3)
+    name = f"llvm.fma.v{WIDTH}f{bits}"
+    return builder.call(cgutils.get_or_insert_function(builder.module, function, name), [a, b, c])
+
+
+@intrinsic
 def fma(typing, a, b, c):
     """a·b + c with one rounding."""
 
     def generate(context, builder, signature, args):
-        vector = args[0].type
-        name = f"llvm.fma.v{WIDTH}f{a.dtype.bitwidth}"
-        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector] * 3), name)
-        return builder.call(function, args)
+        return _fma(builder, *args)
 
     return a(a, b, c), generate
+
+
+# By bits: those of the mantissa, the largest power of 2, the terms of the series that are above rounding, and
+# log 2 in two parts.
+_EXPONENTIAL = {
+    32: (23, 127, 7, (0.693147182464599609375, -1.904654323148236e-9)),
+    64: (52, 1023, 13, (math.log(2), 2.3190468138462996e-17)),
+}
+
+
+@intrinsic
+def expm1(typing, x):
+    """exp(x) − 1 within two roundings, also where it is near 0; NaN where x is NaN.
+
+    With k the integer nearest to x / log 2 and r = x − k·log 2, it is 2^k·(exp(r) − 1) + (2^k − 1), where
+    exp(r) − 1 is a short series. Beyond the range of floats it is −1 or a very large number, never infinite.
+    """
+    bits = x.dtype.bitwidth
+    mantissa, largest, terms, log2 = _EXPONENTIAL[bits]
+
+    def generate(context, builder, signature, args):
+        def constant(value):
+            return _constant(args[0], value)
+
+        def fused(a, b, c):
+            return _fma(builder, a, b, c)
+
+        (x,) = args
+        high, low = (largest - 1) * math.log(2), (1 - largest) * math.log(2)
+        x = builder.select(builder.fcmp_ordered(">", x, constant(high)), constant(high), x)
+        x = builder.select(builder.fcmp_ordered("<", x, constant(low)), constant(low), x)
+        # Adding 1.5·2^mantissa rounds to an integer and leaves it in the lowest bits.
+        rounder = constant(1.5 * 2.0**mantissa)
+        shifted = fused(x, constant(1 / math.log(2)), rounder)
+        minus_k = builder.fsub(rounder, shifted)
+        upper, lower = log2
+        r = fused(minus_k, constant(lower), fused(minus_k, constant(upper), x))
+        series = constant(1 / math.factorial(terms))
+        for k in range(terms - 1, 1, -1):
+            series = fused(series, r, constant(1 / math.factorial(k)))
+        series = fused(builder.fmul(series, r), r, r)
+        integers = ir.VectorType(ir.IntType(bits), WIDTH)
+        k = builder.shl(builder.bitcast(shifted, integers), ir.Constant(integers, [mantissa] * WIDTH))
+        power = builder.bitcast(builder.add(k, builder.bitcast(constant(1.0), integers)), x.type)
+        return fused(power, series, builder.fsub(power, constant(1.0)))
+
+    return x(x), generate
 
 
 @intrinsic
@@ -199,6 +262,7 @@ def _lanewise(scalar_operator, float_name: str, int_name: str) -> None:
 _lanewise(operator.add, "fadd", "add")
 _lanewise(operator.sub, "fsub", "sub")
 _lanewise(operator.mul, "fmul", "mul")
+_lanewise(operator.truediv, "fdiv", "")  # of floats only
 
 
 def kernel(function):
@@ -209,3 +273,16 @@ def kernel(function):
     """
     # numpy's division has no test for 0, which would keep loops from becoming vector instructions
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
+@kernel
+def sigmoid(x):
+    """1 / (1 + exp(−x))."""
+    return like(x, 1.0) / (like(x, 2.0) + expm1(like(x, 0.0) - x))
+
+
+@kernel
+def tanh(x):
+    """Hyperbolic tangent, accurate also near 0."""
+    e = expm1(x + x)
+    return e / (e + like(x, 2.0))

@@ -7,12 +7,21 @@ In each direction, with σ the logistic function and h_0 = c_0 = 0,
     h_t = σ(r)·σ(o)·tanh(c_t) + (1 − σ(r))·highway projection of x_t
 """
 
+from typing import Any
+
+import torch
 from torch import Tensor
+from torch.library import custom_op
+from torch.nn import functional as F
 
 from ftor.ops.check import check_floating, check_lengths, check_like, check_shape
+from ftor.ops.dispatch import refuse_second_backward, runs_on_kernels
 from ftor.ops.recurrence import naive
 
 __all__ = ["highway_lstm"]
+
+FEWEST_UNITS = 8
+"""The least H that the kernels take."""
 
 
 def highway_lstm(
@@ -34,7 +43,36 @@ def highway_lstm(
         exactly 0 past a row's length.
     """
     _check(projected, weight, bias, lengths, keep)
-    return naive.highway_lstm(projected, weight, bias, lengths, keep)
+    if not runs_on_kernels(projected):
+        return naive.highway_lstm(projected, weight, bias, lengths, keep)
+    H = weight.shape[-1]
+    if H < FEWEST_UNITS:
+        projected, weight, bias, keep = _with_idle_units(projected, weight, bias, keep, FEWEST_UNITS - H)
+    if not _is_dense(projected):
+        projected = projected.contiguous()
+    states: Tensor = _highway_lstm(projected, weight, bias, lengths, keep)[0]
+    return states[..., :H]
+
+
+def _with_idle_units(
+    projected: Tensor, weight: Tensor, bias: Tensor, keep: Tensor | None, more: int
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    """Add units whose weights and inputs are all 0: they stay 0 and change no other."""
+    H = weight.shape[-1]
+    projected = F.pad(projected.unflatten(-1, (6, H)), (0, more)).flatten(-2)
+    weight = F.pad(weight.unflatten(1, (5, H)), (0, more, 0, more)).flatten(1, 2)
+    bias = F.pad(bias.unflatten(-1, (5, H)), (0, more)).flatten(-2)
+    return projected, weight, bias, None if keep is None else F.pad(keep, (0, more))
+
+
+def _is_dense(projected: Tensor) -> bool:
+    """Whether the numbers lie in memory without gaps, those of a position and direction side by side."""
+    size = 1
+    for stride, count in sorted(zip(projected.stride(), projected.shape, strict=True)):
+        if count != 1 and stride != size:
+            return False
+        size *= count
+    return projected.stride(-1) == 1
 
 
 def _check(projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None) -> None:
@@ -52,3 +90,79 @@ def _check(projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, kee
         check_shape(name, tensor, shape)
         check_like(name, tensor, "projected", projected)
     check_lengths("lengths", lengths, "projected", projected, 1, n, "the n of projected")
+
+
+# The kernels as torch operators. Each imports cpu.py when it first runs, because that imports numba.
+
+
+@custom_op("ftor::highway_lstm", mutates_args=(), device_types="cpu")
+def _highway_lstm(
+    projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    from ftor.ops.recurrence import cpu
+
+    return cpu.highway_lstm(projected, weight, bias, lengths, keep)
+
+
+@_highway_lstm.register_fake
+def _(
+    projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    B, n, K, gates = projected.shape
+    return projected.new_empty(B, n, K, gates // 6), projected.new_empty(B, n, K, gates)
+
+
+@custom_op("ftor::highway_lstm_backward", mutates_args=(), device_types="cpu")
+def _highway_lstm_backward(
+    grad: Tensor,
+    projected: Tensor,
+    weight: Tensor,
+    lengths: Tensor,
+    keep: Tensor | None,
+    states: Tensor,
+    saved: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    from ftor.ops.recurrence import cpu
+
+    return cpu.highway_lstm_backward(grad, projected, weight, lengths, keep, states, saved)
+
+
+@_highway_lstm_backward.register_fake
+def _(
+    grad: Tensor,
+    projected: Tensor,
+    weight: Tensor,
+    lengths: Tensor,
+    keep: Tensor | None,
+    states: Tensor,
+    saved: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    return torch.empty_like(projected), weight.new_empty(weight.shape), weight.new_empty(weight.shape[:2])
+
+
+def _keep_inputs_and_outputs(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    projected, weight, _, lengths, keep = inputs
+    ctx.set_materialize_grads(False)  # the second output has no gradient, and zeros for it would cost time
+    ctx.save_for_backward(projected, weight, lengths, keep, *output)
+
+
+def _highway_lstm_vjp(ctx: Any, grad: Tensor, _: None) -> tuple[Tensor | None, ...]:
+    projected, weight, lengths, keep, states, saved = ctx.saved_tensors
+    d_projected, d_weight, d_bias = _highway_lstm_backward(
+        grad, projected, weight, lengths, keep, states, saved
+    )
+    d_keep = _gradient_of_keep(d_projected, weight, states) if ctx.needs_input_grad[4] else None
+    return d_projected, d_weight, d_bias, None, d_keep
+
+
+def _gradient_of_keep(d_projected: Tensor, weight: Tensor, states: Tensor) -> Tensor:
+    """Σ_t h_{t−1} · Wᵀ d_gates_t; masks of dropout need none, so this is not worth a kernel."""
+    H = weight.shape[-1]
+    d_fed_back = torch.einsum("bnkg,kgh->bnkh", d_projected[..., : 5 * H], weight)
+    after, before = F.pad(states, (0, 0, 0, 0, 1, 0))[:, :-1], F.pad(states, (0, 0, 0, 0, 0, 1))[:, 1:]
+    backward = torch.arange(states.shape[2], device=states.device) % 2 == 1
+    return (d_fed_back * torch.where(backward[:, None], before, after)).sum(1)
+
+
+_highway_lstm.register_autograd(_highway_lstm_vjp, setup_context=_keep_inputs_and_outputs)
+_highway_lstm_backward.register_autograd(refuse_second_backward)

@@ -1,0 +1,322 @@
+"""The highway LSTM in numba: each task runs one direction of a few rows through all of time, by itself.
+
+The derivation is in README.md. Rows are sorted by length, longest first, and both directions count steps
+from a row's own beginning or end, so that the rows that are still running are always the first ones. Arrays
+are flat. A row of H or 5H numbers is walked in whole lanes; the last ones end where the row ends and may
+compute some units twice, so that no pass may read what it has written. H is at least `WIDTH`.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ftor.ops.simd import WIDTH, fill, fma, kernel, like, load, sigmoid, spread, store, tanh
+from ftor.ops.threads import Array, as_array, run_rows
+
+TILE = 4  # rows per step of the matrix product; with 3 vectors of columns it fills the 16 registers of AVX2
+ROWS = 16  # rows per task: enough to read the weights from a distant cache rarely
+
+
+def highway_lstm(
+    projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Hidden states (B, n, K, H); and the gates i, f, g, o, r after activation with c, (B, n, K, 6H)."""
+    B, n, K, _ = projected.shape
+    H = weight.shape[-1]
+    states, saved = projected.new_empty(B, n, K, H), projected.new_empty(B, n, K, 6 * H)
+    order, sizes, seconds = _tasks(lengths, K, H)
+    panels = _panels(weight.mT.contiguous())
+    inputs = _flat(projected), projected.stride()[:3], panels, as_array(bias).reshape(-1)
+    factors = _factors(projected, keep, (B, K, H))
+    run_rows(_forward, seconds, order, sizes, (B, n, K, H), *inputs, factors, _flat(states), _flat(saved))
+    return states, saved
+
+
+def highway_lstm_backward(
+    grad: Tensor,
+    projected: Tensor,
+    weight: Tensor,
+    lengths: Tensor,
+    keep: Tensor | None,
+    states: Tensor,
+    saved: Tensor,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients of `highway_lstm` for projected, weight and bias."""
+    B, n, K, H = states.shape
+    d_projected, fed_back = torch.empty_like(projected), torch.empty_like(states)
+    order, sizes, seconds = _tasks(lengths, K, H)
+    panels = _panels(weight.reshape(5 * K, H, H))
+    inputs = as_array(grad).reshape(-1), _flat(projected), projected.stride()[:3], panels
+    factors = _factors(projected, keep, (B, K, H))
+    results = _flat(states), _flat(saved), _flat(d_projected), _flat(fed_back)
+    run_rows(_backward, seconds, order, sizes, (B, n, K, H), *inputs, factors, *results)
+    d_gates = d_projected[..., : 5 * H].permute(2, 3, 0, 1).reshape(K, 5 * H, B * n)
+    d_weight = d_gates @ fed_back.view(B * n, K, H).transpose(0, 1)
+    return d_projected, d_weight, d_gates.sum(-1)
+
+
+def _tasks(lengths: Tensor, K: int, H: int) -> tuple[Array, Array, Array]:
+    """Rows in order of length, the longest first; all lengths; and about how long each task takes.
+
+    Task k·blocks + block runs direction k of one block of `ROWS` rows.
+    """
+    sizes = lengths.numpy()
+    order = np.argsort(-sizes, kind="stable")
+    steps = np.add.reduceat(sizes[order], np.arange(0, len(order), ROWS)) if len(order) else sizes
+    return order, as_array(lengths), np.tile(steps * (H * (5 * H + 100) * 4e-11), K)
+
+
+def _factors(projected: Tensor, keep: Tensor | None, shape: tuple[int, ...]) -> Array:
+    return as_array(projected.new_ones(shape) if keep is None else keep).reshape(-1)
+
+
+def _flat(tensor: Tensor) -> Array:
+    """All numbers of a tensor without gaps, in the order in which they lie in memory."""
+    return tensor.detach().as_strided((tensor.numel(),), (1,)).numpy()
+
+
+def _panels(matrices: Tensor) -> Array:
+    """Lay matrices (M, X, C) out for `_add_product`."""
+    M, X, C = matrices.shape
+    packed = np.empty(M * X * _vectors(C) * WIDTH, as_array(matrices[:0]).dtype)
+    _pack(as_array(matrices).reshape(-1), M, X, C, packed)
+    return packed
+
+
+@kernel
+def _vectors(columns):
+    """How many vectors hold so many columns, at least the 2 of a narrow panel."""
+    return max(2, (columns + WIDTH - 1) // WIDTH)
+
+
+@kernel
+def _panel_width(vectors):
+    """Vectors in the next of the panels when so many are left: 3, or 2 if that leaves none alone."""
+    return 2 if vectors == 2 or vectors == 4 else 3
+
+
+@kernel
+def _pack(matrices, M, X, C, packed):
+    """Cut matrices (M, X, C) into panels of 2 or 3 vectors of columns, each by itself in memory."""
+    at, vectors = 0, _vectors(C)
+    for matrix in range(M):
+        first = 0
+        while first < vectors:
+            width = _panel_width(vectors - first)
+            for x in range(X):
+                row = (matrix * X + x) * C
+                for column in range(first * WIDTH, (first + width) * WIDTH):
+                    packed[at] = matrices[row + column] if column < C else 0
+                    at += 1
+            first += width
+
+
+@kernel
+def _add_product(left, left_at, left_stride, rows, X, panels, at, vectors, out, out_stride):
+    """Add left (rows, X) · matrix (X, columns) to `out`; rows are rounded up to whole tiles."""
+    first = 0
+    while first < vectors:
+        width = _panel_width(vectors - first)
+        for row in range(0, rows, TILE):
+            x, y = left_at + row * left_stride, row * out_stride + first * WIDTH
+            if width == 3:
+                _add_wide_tile(left, x, left_stride, X, panels, at, out, y, out_stride)
+            else:
+                _add_narrow_tile(left, x, left_stride, X, panels, at, out, y, out_stride)
+        at += X * width * WIDTH
+        first += width
+
+
+@kernel
+def _add_wide_tile(left, x0, stride, X, panels, p, out, y0, out_stride):
+    """Four rows times three vectors of columns, on sums that stay in registers."""
+    x1, x2, x3 = x0 + stride, x0 + 2 * stride, x0 + 3 * stride
+    y1, y2, y3 = y0 + out_stride, y0 + 2 * out_stride, y0 + 3 * out_stride
+    a0, a1, a2 = load(out, y0), load(out, y0 + WIDTH), load(out, y0 + 2 * WIDTH)
+    b0, b1, b2 = load(out, y1), load(out, y1 + WIDTH), load(out, y1 + 2 * WIDTH)
+    c0, c1, c2 = load(out, y2), load(out, y2 + WIDTH), load(out, y2 + 2 * WIDTH)
+    d0, d1, d2 = load(out, y3), load(out, y3 + WIDTH), load(out, y3 + 2 * WIDTH)
+    for x in range(X):
+        w0, w1, w2 = load(panels, p), load(panels, p + WIDTH), load(panels, p + 2 * WIDTH)
+        h = spread(left, x0 + x)
+        a0, a1, a2 = fma(h, w0, a0), fma(h, w1, a1), fma(h, w2, a2)
+        h = spread(left, x1 + x)
+        b0, b1, b2 = fma(h, w0, b0), fma(h, w1, b1), fma(h, w2, b2)
+        h = spread(left, x2 + x)
+        c0, c1, c2 = fma(h, w0, c0), fma(h, w1, c1), fma(h, w2, c2)
+        h = spread(left, x3 + x)
+        d0, d1, d2 = fma(h, w0, d0), fma(h, w1, d1), fma(h, w2, d2)
+        p += 3 * WIDTH
+    _put3(out, y0, a0, a1, a2)
+    _put3(out, y1, b0, b1, b2)
+    _put3(out, y2, c0, c1, c2)
+    _put3(out, y3, d0, d1, d2)
+
+
+@kernel
+def _put3(out, at, first, second, third):
+    store(out, at, first)
+    store(out, at + WIDTH, second)
+    store(out, at + 2 * WIDTH, third)
+
+
+@kernel
+def _add_narrow_tile(left, x0, stride, X, panels, p, out, y0, out_stride):
+    """Four rows times two vectors of columns."""
+    x1, x2, x3 = x0 + stride, x0 + 2 * stride, x0 + 3 * stride
+    y1, y2, y3 = y0 + out_stride, y0 + 2 * out_stride, y0 + 3 * out_stride
+    a0, a1, b0, b1 = load(out, y0), load(out, y0 + WIDTH), load(out, y1), load(out, y1 + WIDTH)
+    c0, c1, d0, d1 = load(out, y2), load(out, y2 + WIDTH), load(out, y3), load(out, y3 + WIDTH)
+    for x in range(X):
+        w0, w1 = load(panels, p), load(panels, p + WIDTH)
+        h = spread(left, x0 + x)
+        a0, a1 = fma(h, w0, a0), fma(h, w1, a1)
+        h = spread(left, x1 + x)
+        b0, b1 = fma(h, w0, b0), fma(h, w1, b1)
+        h = spread(left, x2 + x)
+        c0, c1 = fma(h, w0, c0), fma(h, w1, c1)
+        h = spread(left, x3 + x)
+        d0, d1 = fma(h, w0, d0), fma(h, w1, d1)
+        p += 2 * WIDTH
+    store(out, y0, a0)
+    store(out, y0 + WIDTH, a1)
+    store(out, y1, b0)
+    store(out, y1 + WIDTH, b1)
+    store(out, y2, c0)
+    store(out, y2 + WIDTH, c1)
+    store(out, y3, d0)
+    store(out, y3 + WIDTH, d1)
+
+
+@kernel
+def _forward(tasks, order, lengths, shape, projected, strides, panels, bias, keep, states, saved):
+    """Write the hidden states, and what the backward pass needs."""
+    B, n, K, H = shape
+    blocks, G = (B + ROWS - 1) // ROWS, 5 * H
+    vectors = _vectors(G)
+    stride = vectors * WIDTH
+    gates = np.zeros(ROWS * stride, projected.dtype)
+    fed_back = np.zeros(ROWS * H, projected.dtype)
+    zero = fill(projected.dtype.type(0))
+    for task in tasks:
+        k, first = task // blocks, task % blocks * ROWS
+        running = min(ROWS, B - first)
+        for row in range(running):
+            b = order[first + row]
+            for t in range(lengths[b], n):
+                here = ((b * n + t) * K + k) * H
+                states[here : here + H] = 0
+        for step in range(lengths[order[first]]):
+            while lengths[order[first + running - 1]] <= step:
+                running -= 1
+            for row in range(running):
+                b = order[first + row]
+                t = lengths[b] - 1 - step if k % 2 else step
+                x = b * strides[0] + t * strides[1] + k * strides[2]
+                for unit in range(0, G, WIDTH):
+                    u = min(unit, G - WIDTH)
+                    store(gates, row * stride + u, load(projected, x + u) + load(bias, k * G + u))
+            if step > 0:
+                at = k * H * stride
+                _add_product(fed_back, 0, H, running, H, panels, at, vectors, gates, stride)
+            for row in range(running):
+                b = order[first + row]
+                t = lengths[b] - 1 - step if k % 2 else step
+                x = b * strides[0] + t * strides[1] + k * strides[2] + G
+                here = (b * n + t) * K + k
+                before = here + K if k % 2 else here - K
+                a, s = row * stride, here * 6 * H
+                for unit in range(0, H, WIDTH):
+                    u = min(unit, H - WIDTH)
+                    i, f = sigmoid(load(gates, a + u)), sigmoid(load(gates, a + H + u))
+                    g, o = tanh(load(gates, a + 2 * H + u)), sigmoid(load(gates, a + 3 * H + u))
+                    r, highway = sigmoid(load(gates, a + 4 * H + u)), load(projected, x + u)
+                    c = i * g
+                    if step > 0:
+                        c = fma(f, load(saved, before * 6 * H + G + u), c)
+                    # r·h̃ + (1 − r)·highway, exact where r is 0 or 1
+                    h = fma(r, o * tanh(c), (like(r, 1.0) - r) * highway)
+                    store(saved, s + u, i)
+                    store(saved, s + H + u, f)
+                    store(saved, s + 2 * H + u, g)
+                    store(saved, s + 3 * H + u, o)
+                    store(saved, s + 4 * H + u, r)
+                    store(saved, s + G + u, c)
+                    store(states, here * H + u, h)
+                    store(fed_back, row * H + u, h * load(keep, (b * K + k) * H + u))
+
+
+@kernel
+def _backward(
+    tasks, order, lengths, shape, grad, projected, strides, panels, keep, states, saved, d_projected, fed_back
+):
+    """Write the gradient of `projected`, and keep·h_{t−1} for that of the weights."""
+    B, n, K, H = shape
+    blocks, G = (B + ROWS - 1) // ROWS, 5 * H
+    vectors = _vectors(H)
+    stride, size = vectors * WIDTH, ROWS * H
+    d_gates = np.empty(ROWS * G, projected.dtype)
+    d_hidden = np.empty(ROWS * stride, projected.dtype)
+    d_cell = np.empty(2 * size, projected.dtype)  # before and after each step
+    zero = fill(projected.dtype.type(0))
+    for task in tasks:
+        k, first = task // blocks, task % blocks * ROWS
+        count = min(ROWS, B - first)
+        # A row that starts, and those that fill up a tile, must find zeros.
+        d_gates[:] = 0
+        d_hidden[:] = 0
+        d_cell[:] = 0
+        for row in range(count):
+            b = order[first + row]
+            for t in range(lengths[b], n):
+                x = b * strides[0] + t * strides[1] + k * strides[2]
+                d_projected[x : x + 6 * H] = 0
+                here = ((b * n + t) * K + k) * H
+                fed_back[here : here + H] = 0
+        running = 0
+        for step in range(lengths[order[first]] - 1, -1, -1):
+            while running < count and lengths[order[first + running]] > step:
+                running += 1
+            old, new = step % 2 * size, (1 - step % 2) * size
+            for row in range(running):
+                b = order[first + row]
+                t = lengths[b] - 1 - step if k % 2 else step
+                x = b * strides[0] + t * strides[1] + k * strides[2]
+                here = (b * n + t) * K + k
+                before = here + K if k % 2 else here - K
+                s, a = here * 6 * H, row * G
+                for unit in range(0, H, WIDTH):
+                    u = min(unit, H - WIDTH)
+                    i, f, g = load(saved, s + u), load(saved, s + H + u), load(saved, s + 2 * H + u)
+                    o, r, c = load(saved, s + 3 * H + u), load(saved, s + 4 * H + u), load(saved, s + G + u)
+                    one, kept = like(i, 1.0), load(keep, (b * K + k) * H + u)
+                    dh = fma(kept, load(d_hidden, row * stride + u), load(grad, here * H + u))
+                    th = tanh(c)
+                    dr = dh * (o * th - load(projected, x + G + u)) * (r * (one - r))
+                    d_mixed = dh * r
+                    do = d_mixed * th * (o * (one - o))
+                    dc = fma(d_mixed * o, one - th * th, load(d_cell, old + row * H + u))
+                    di, dg = dc * g * (i * (one - i)), dc * i * (one - g * g)
+                    df, fed = zero, zero
+                    if step > 0:
+                        df = dc * load(saved, before * 6 * H + G + u) * (f * (one - f))
+                        fed = kept * load(states, before * H + u)
+                    store(d_cell, new + row * H + u, dc * f)
+                    store(fed_back, here * H + u, fed)
+                    _put_gates(d_gates, a + u, H, di, df, dg, do, dr)
+                    _put_gates(d_projected, x + u, H, di, df, dg, do, dr)
+                    store(d_projected, x + G + u, dh - d_mixed)
+            if step > 0:
+                d_hidden[:] = 0
+                for gate in range(5):
+                    at = (k * 5 + gate) * H * stride
+                    _add_product(d_gates, gate * H, G, running, H, panels, at, vectors, d_hidden, stride)
+
+
+@kernel
+def _put_gates(out, at, H, i, f, g, o, r):
+    store(out, at, i)
+    store(out, at + H, f)
+    store(out, at + 2 * H, g)
+    store(out, at + 3 * H, o)
+    store(out, at + 4 * H, r)
