@@ -173,7 +173,7 @@ class Transducer(nn.Module):
             found = self._decode_in_parts(batch, reading, lengths, log_probs)
             best = found if best is None else _better(best, found)
         assert best is not None
-        return best
+        return best._replace(choices=best.choices[:, : int(best.lengths.max())])
 
     def _decode_in_parts(
         self, batch: SourceBatch, reading: Reading, lengths: Tensor, log_probs: Tensor
