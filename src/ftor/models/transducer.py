@@ -96,7 +96,9 @@ class Transducer(nn.Module):
         self.config, self.classes = config, classes
         D, d = config.width, config.max_fertility
         self.embedding = nn.Embedding(source_size, D)
-        nn.init.xavier_uniform_(self.embedding.weight)
+        # Standard normal, not the released Xavier-uniform: there x is not much larger than ρ times its context,
+        # and the decoder learns neighbours instead of tokens. Dev loss on mirror after 7 epochs 0.001 against
+        # 0.004, unseen combinations 100 % against 99.6 % (no start token, two seeds each).
         self.source_encoder = self._encoder(encoders=2)  # the two encoders that read the source itself
         self.fertility = FertilityLayer(D, d, config.fertility_hidden, config.dropout, config.temperature)
         if config.order != "fertility":
