@@ -48,7 +48,7 @@ class PermutationTree:
         def order(node: Node, left: list[Item], right: list[Item]) -> list[Item]:
             return right + left if node.inverted else left + right
 
-        return self._fold([[item] for item in items], order)
+        return self.fold([[item] for item in items], order)
 
     def format(self, items: Sequence[object]) -> str:
         """Write the tree with `items` as its leaves: `(△ (∧ a b) (△ c d))`."""
@@ -56,9 +56,9 @@ class PermutationTree:
         def write(node: Node, left: str, right: str) -> str:
             return f"({SYMBOLS[node.inverted]} {left} {right})"
 
-        return self._fold([str(item) for item in items], write)
+        return self.fold([str(item) for item in items], write)
 
-    def _fold(self, leaves: list[Item], join: Callable[[Node, Item, Item], Item]) -> Item:
+    def fold(self, leaves: list[Item], join: Callable[[Node, Item, Item], Item]) -> Item:
         """Join the values of children into those of their parents, from the leaves up."""
         if len(leaves) != self.length:
             raise ValueError(f"items: expected {self.length} (the tree's length), found {len(leaves)}")

@@ -1,0 +1,52 @@
+"""How a model came to its output, to look at: fertilities, reordering tree and alignment."""
+
+import io
+import os
+from pathlib import Path
+
+from rich.console import RenderableType
+
+from ftor.explain.terminal import View
+from ftor.prediction import Prediction, Structure
+
+SUFFIXES = (".png", ".svg")
+
+
+def view(prediction: Prediction) -> RenderableType:
+    """Return the prediction and its structure for a `rich` console: colours in a terminal, text in a pipe."""
+    return View(prediction, _structure(prediction))
+
+
+def picture(prediction: Prediction, path: str | Path) -> None:
+    """Draw the prediction and its structure into a PNG or SVG file, which the name's suffix decides.
+
+    Characters that the font (DejaVu Sans) does not have are drawn as □.
+    """
+    path, structure = Path(path), _structure(prediction)
+    if path.suffix.lower() not in SUFFIXES:
+        raise ValueError(f"{path}: expected the suffix {' or '.join(SUFFIXES)}, found {path.suffix!r}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: expected a folder {path.parent}, found none")
+    if not prediction.tokens:
+        raise ValueError("prediction: expected at least one output token to draw, found none")
+    from ftor.explain import figure  # matplotlib is slow to import, and the terminal does without it
+
+    buffer = io.BytesIO()
+    figure.save(prediction, structure, buffer, path.suffix[1:].lower())
+    _write_atomically(path, buffer.getvalue())
+
+
+def _structure(prediction: Prediction) -> Structure:
+    if prediction.structure is None:
+        raise ValueError("prediction: expected one with a structure, found None; ask for it when predicting")
+    return prediction.structure
+
+
+def _write_atomically(path: Path, content: bytes) -> None:
+    """Write the whole file or none of it."""
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
