@@ -1,11 +1,12 @@
 """How a model came to its output, to look at: fertilities, reordering tree and alignment."""
 
 import io
-import os
 from pathlib import Path
 
 from rich.console import RenderableType
 
+from ftor.checkpoint import write_atomically
+from ftor.errors import FtorError
 from ftor.explain.terminal import View
 from ftor.prediction import Prediction, Structure
 
@@ -24,29 +25,19 @@ def picture(prediction: Prediction, path: str | Path) -> None:
     """
     path, structure = Path(path), _structure(prediction)
     if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"{path}: expected the suffix {' or '.join(SUFFIXES)}, found {path.suffix!r}")
+        raise FtorError(f"{path}: expected the suffix {' or '.join(SUFFIXES)}, found {path.suffix!r}")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path}: expected a folder {path.parent}, found none")
     if not prediction.tokens:
-        raise ValueError("prediction: expected at least one output token to draw, found none")
+        raise FtorError("prediction: expected at least one output token to draw, found none")
     from ftor.explain import figure  # matplotlib is slow to import, and the terminal does without it
 
     buffer = io.BytesIO()
     figure.save(prediction, structure, buffer, path.suffix[1:].lower())
-    _write_atomically(path, buffer.getvalue())
+    write_atomically(path, lambda unfinished: unfinished.write_bytes(buffer.getvalue()))
 
 
 def _structure(prediction: Prediction) -> Structure:
     if prediction.structure is None:
-        raise ValueError("prediction: expected one with a structure, found None; ask for it when predicting")
+        raise FtorError("prediction: expected one with a structure, found None; ask for it when predicting")
     return prediction.structure
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    """Write the whole file or none of it."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(content)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
