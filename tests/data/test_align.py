@@ -1,0 +1,73 @@
+"""IBM model 1 against a plain loop, and against the published counts on the real files."""
+
+import os
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ftor.data.align import confident, ibm1
+from ftor.data.reading import Pair, read_pairs
+
+PAIRS = [
+    Pair(("the", "house"), ("das", "haus"), 1),
+    Pair(("the", "book"), ("das", "buch"), 2),
+    Pair(("a", "book"), ("ein", "buch", "buch"), 3),
+]
+
+
+def by_loops(pairs, iterations: int) -> list[list[list[float]]]:
+    table = defaultdict(lambda: 1.0)
+
+    def posterior(pair, i, j):
+        return table[pair.source[i], pair.target[j]] / sum(
+            table[word, pair.target[j]] for word in pair.source
+        )
+
+    for _ in range(iterations):
+        counts = defaultdict(float)
+        for pair in pairs:
+            for i, word in enumerate(pair.source):
+                for j, other in enumerate(pair.target):
+                    counts[word, other] += posterior(pair, i, j)
+        totals = defaultdict(float)
+        for (word, _), count in counts.items():
+            totals[word] += count
+        table = {words: count / totals[words[0]] for words, count in counts.items()}
+    return [
+        [[posterior(pair, i, j) for j in range(len(pair.target))] for i in range(len(pair.source))]
+        for pair in pairs
+    ]
+
+
+@pytest.mark.parametrize("iterations", [1, 2, 7])
+def test_posteriors_are_those_of_plain_loops(iterations):
+    for found, expected in zip(
+        ibm1(PAIRS, iterations, start_token=False), by_loops(PAIRS, iterations), strict=True
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_the_start_position_takes_part():
+    posteriors = ibm1(PAIRS, 30, start_token=True)
+    assert [posterior.shape for posterior in posteriors] == [(3, 2), (3, 2), (3, 3)]
+    for posterior in posteriors:
+        np.testing.assert_allclose(posterior.sum(0), 1)
+
+
+def test_confident_pairs_reach_the_threshold():
+    assert list(confident([np.array([[0.8, 0.3], [0.2, 0.7]])], 0.7)) == [[(0, 0), (1, 1)]]
+
+
+@pytest.mark.skipif(not os.environ.get("FTOR_DATA"), reason="FTOR_DATA does not say where the real data is")
+@pytest.mark.parametrize(
+    ("name", "threshold", "expected"),
+    [
+        ("iid", 0.8, 1418), ("iid", 0.739, 1563), ("template", 0.8, 1478), ("template", 0.739, 1583),
+        ("len", 0.8, 1348), ("len", 0.739, 1449),
+    ],
+)  # fmt: skip
+def test_as_many_pairs_as_published(name, threshold, expected):
+    pairs = read_pairs(Path(os.environ["FTOR_DATA"]) / f"geo/{name}_train.tsv")
+    assert sum(map(len, confident(ibm1(pairs, 150, start_token=True), threshold))) == expected
