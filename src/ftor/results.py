@@ -1,0 +1,91 @@
+"""The paper's tables beside ours, from the ledgers of finished runs."""
+
+import json
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ftor.errors import FtorError
+
+Record = Mapping[str, Any]
+
+MIRROR_ROWS = {  # experiment suffix: name, then the paper's dev, 11, 12, 13, 14–20, unseen combinations
+    "": ("F→R", (100.0, 100.0, 100.0, 100.0, 100.0, 79.9)),
+    "-rf": ("R→F", (0.0, 0.0, 0.0, 0.0, 0.0, 1.3)),
+    "-ar": ("AR F→R", (100.0, 100.0, 100.0, 100.0, 100.0, 32.1)),
+    "-ar-rf": ("AR R→F", (90.0, 85.7, 89.8, 87.5, 80.5, 1.2)),
+}
+MIRROR_LENGTHS = {"11": range(11, 12), "12": range(12, 13), "13": range(13, 14), "14–20": range(14, 21)}
+
+
+def read_ledgers(folder: Path) -> list[dict[str, Any]]:
+    """All lines of all ledgers; a later line of the same experiment, seed and file replaces an earlier one."""
+    newest: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for path in sorted(folder.glob("*.jsonl")):
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            try:
+                record = json.loads(line)
+                newest[record["experiment"], record["seed"], record.get("file")] = record
+            except (ValueError, KeyError, TypeError):
+                raise FtorError(
+                    f"{path}:{number}: expected the record of a run, found {line[:60]!r}"
+                ) from None
+    return list(newest.values())
+
+
+def mirror_tables(records: Sequence[Record]) -> str:
+    """Exact match on mirror, in Markdown: by length and on unseen combinations, then far beyond."""
+    header = ["model", "", "seeds", "dev", *MIRROR_LENGTHS, "unseen combinations"]
+    rows: list[list[str]] = []
+    for suffix, (name, paper) in MIRROR_ROWS.items():
+        length = _runs(records, f"mirror{suffix}")
+        unseen = _runs(records, f"mirror-xyz{suffix}")
+        rows.append([name, "paper", "5", *(f"{value:.1f}" for value in paper)])
+        cells = [_mean([100 * run["dev"]["exact_match"] for run in length])]
+        cells += [
+            _mean([_accuracy(run["test"], lengths) for run in length]) for lengths in MIRROR_LENGTHS.values()
+        ]
+        cells += [_mean([100 * run["test"]["exact_match"] for run in unseen])]
+        rows.append([name, "ftor", f"{len(length)}, {len(unseen)}", *cells])
+    far = [record for record in records if record.get("file") and record["experiment"] == "mirror"]
+    groups = sorted({group["length"] for run in far for group in run["metrics"]["by_length"]})
+    beyond = [
+        [
+            str(length),
+            str(2 * length),
+            str(sum(group["count"] for run in far for group in _group(run["metrics"], length))),
+            _mean([100 * group["exact_match"] for run in far for group in _group(run["metrics"], length)]),
+        ]
+        for length in groups
+    ]
+    long_header = ["input length", "output length", "strings", "exact match"]
+    return f"{_markdown(header, rows)}\n\n{_markdown(long_header, beyond)}"
+
+
+def _runs(records: Iterable[Record], experiment: str) -> list[Record]:
+    return [r for r in records if r["experiment"] == experiment and r.get("test")]
+
+
+def _group(metrics: Record, length: int) -> list[Record]:
+    return [group for group in metrics["by_length"] if group["length"] == length]
+
+
+def _accuracy(metrics: Record, lengths: range) -> float:
+    """Exact match in percent over all examples of such lengths."""
+    groups = [group for length in lengths for group in _group(metrics, length)]
+    right = sum(group["count"] * group["exact_match"] for group in groups)
+    return float(100 * right / sum(group["count"] for group in groups))
+
+
+def _mean(values: Sequence[float]) -> str:
+    """The mean and, of several, the standard deviation."""
+    if not values:
+        return "not run"
+    spread = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.1f}{spread}"
+
+
+def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
