@@ -101,14 +101,20 @@ class _HighwayLayer(nn.Module):
 
     def forward(self, inputs: tuple[Tensor, ...], lengths: Tensor, keep: Tensor | None) -> tuple[Tensor, ...]:
         """Turn one input (B, n, D) of all encoders, or one of each, into E outputs (B, n, D)."""
-        parameters = self.projection, self.recurrent, self.bias
-        if len(inputs) == 1:
-            return _run(inputs[0], *parameters, lengths, keep)
-        # One batched product for all would have to be copied into the layout of the recurrence.
         E = len(inputs)
-        masks = [None] * E if keep is None else keep.chunk(E, dim=1)
-        parts = zip(inputs, *(parameter.split(1) for parameter in parameters), masks, strict=True)
-        return tuple(_run(*part, lengths, mask)[0] for *part, mask in parts)
+        if E == 1:
+            return _run(inputs[0], self.projection, self.recurrent, self.bias, lengths, keep)
+        # One batched product for all would have to be copied into the layout of the recurrence.
+        parts = zip(
+            inputs,
+            self.projection.chunk(E),
+            self.recurrent.chunk(E),
+            self.bias.chunk(E),
+            [lengths] * E,
+            [None] * E if keep is None else keep.chunk(E, dim=1),
+            strict=True,
+        )
+        return tuple(_run(*part)[0] for part in parts)
 
 
 def _run(

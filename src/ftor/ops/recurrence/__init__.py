@@ -56,10 +56,10 @@ def _with_idle_units(
     projected: Tensor, weight: Tensor, bias: Tensor, keep: Tensor | None, more: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """Add units whose weights and inputs are all 0: they stay 0 and change no other."""
-    H = weight.shape[-1]
-    projected = F.pad(projected.unflatten(-1, (6, H)), (0, more)).flatten(-2)
-    weight = F.pad(weight.unflatten(1, (5, H)), (0, more, 0, more)).flatten(1, 2)
-    bias = F.pad(bias.unflatten(-1, (5, H)), (0, more)).flatten(-2)
+    K, _, H = weight.shape
+    projected = F.pad(projected.reshape(*projected.shape[:3], 6, H), (0, more)).flatten(-2)
+    weight = F.pad(weight.reshape(K, 5, H, H), (0, more, 0, more)).flatten(1, 2)
+    bias = F.pad(bias.reshape(K, 5, H), (0, more)).flatten(-2)
     return projected, weight, bias, None if keep is None else F.pad(keep, (0, more))
 
 
@@ -124,7 +124,9 @@ def _keep_inputs_and_outputs(ctx: Any, inputs: tuple[Any, ...], output: tuple[Te
     ctx.save_for_backward(weight, lengths, keep, *output)
 
 
-def _highway_lstm_vjp(ctx: Any, grad: Tensor, _: None) -> tuple[Tensor | None, ...]:
+def _highway_lstm_vjp(ctx: Any, grad: Tensor | None, _: None) -> tuple[Tensor | None, ...]:
+    if grad is None:
+        return None, None, None, None, None
     weight, lengths, keep, states, saved = ctx.saved_tensors
     d_projected, d_weight, d_bias = _highway_lstm_backward(grad, weight, lengths, keep, states, saved)
     d_keep = _gradient_of_keep(d_projected, weight, states) if ctx.needs_input_grad[4] else None

@@ -20,7 +20,7 @@ ROWS = 16  # rows per task: enough to read the weights from a distant cache rare
 def highway_lstm(
     projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Hidden states (B, n, K, H); and i, f, g, o, r after activation, c and the highway value, (B, n, K, 7H)."""
+    """Hidden states (B, n, K, H); and for the backward pass i, f, g, o, r, c and highway, (B, n, K, 7H)."""
     B, n, K, _ = projected.shape
     H = weight.shape[-1]
     states, saved = projected.new_empty(B, n, K, H), projected.new_empty(B, n, K, 7 * H)
