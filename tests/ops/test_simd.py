@@ -25,7 +25,7 @@ def results(x):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_within_two_roundings(dtype):
     normal = np.random.default_rng(0).standard_normal(4000)
-    x = np.concatenate([normal * scale for scale in (1e-8, 1e-3, 0.1, 1, 10, 25)]).astype(dtype)
+    x = np.concatenate([normal * scale for scale in (1e-8, 1e-3, 0.1, 1, 10, 20)]).astype(dtype)
     wide = x.astype(np.longdouble)
     expected = np.expm1(wide), 1 / (1 + np.exp(-wide)), np.tanh(wide)
     for found, exact in zip(results(x), expected, strict=True):
