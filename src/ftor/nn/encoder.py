@@ -4,6 +4,8 @@ A model that reads one input with several encoders makes them one module: `encod
 their own run side by side, which takes fewer and larger steps than one after another.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -54,18 +56,22 @@ class HighwayBiLSTM(nn.Module):
         """Turn `x` (B, n, D) with `lengths` (B,) int64, 1..n, into E tensors (B, n, D), 0 past them."""
         check_shape("x", x, ("B", "n", self.width))
         check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the n of x")
-        B, n, D = x.shape
         # Padding gets no gradient, but 0·NaN would be NaN in that of the projection's weights.
-        padding = torch.arange(n, device=x.device) >= lengths[:, None]
-        x = x.masked_fill(padding[..., None], 0)
+        padding = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]
+        states: tuple[Tensor, ...] = (x.masked_fill(padding[..., None], 0),)
         for index, layer in enumerate(self.layers):
             if index and self.training and self.layer_dropout:
-                x = x * F.dropout(x.new_ones(B, 1, self.encoders, D), self.layer_dropout)
+                states = tuple(h * _mask(h[:, :1].shape, self.layer_dropout, h) for h in states)
             keep = None
             if self.training and self.recurrent_dropout:
-                keep = F.dropout(x.new_ones(B, 2 * self.encoders, D // 2), self.recurrent_dropout)
-            x = layer(x, lengths, keep)
-        return x.unbind(2)
+                keep = _mask((len(x), 2 * self.encoders, self.width // 2), self.recurrent_dropout, x)
+            states = layer(states, lengths, keep)
+        return states
+
+
+def _mask(shape: Sequence[int], dropout: float, like: Tensor) -> Tensor:
+    """Factors of dropout: 0, or what keeps the mean at 1."""
+    return like.new_empty(shape).bernoulli_(1 - dropout).div_(1 - dropout)
 
 
 class _HighwayLayer(nn.Module):
@@ -93,17 +99,33 @@ class _HighwayLayer(nn.Module):
         """The size of the input and of both directions' outputs."""
         return f"{self.projection.shape[-1]}, {2 * self.recurrent.shape[-1]}"
 
-    def forward(self, x: Tensor, lengths: Tensor, keep: Tensor | None) -> Tensor:
-        """Turn (B, n, D), the same for all encoders, or (B, n, E, D) into (B, n, E, D)."""
-        B, n = x.shape[:2]
-        E, _, rows, D = self.projection.shape
-        if x.dim() == 3:
-            projected = F.linear(x, self.projection.view(-1, D)).view(B, n, 2 * E, rows)
-        else:
-            by_encoder = x.reshape(B * n, E, D).transpose(0, 1) @ self.projection.view(E, -1, D).mT
-            projected = by_encoder.view(E, B, n, 2, rows).permute(1, 2, 0, 3, 4).flatten(2, 3)
-        states = highway_lstm(projected, self.recurrent.flatten(0, 1), self.bias.flatten(0, 1), lengths, keep)
-        return states.reshape(B, n, E, D)
+    def forward(self, inputs: tuple[Tensor, ...], lengths: Tensor, keep: Tensor | None) -> tuple[Tensor, ...]:
+        """Turn one input (B, n, D) of all encoders, or one of each, into E outputs (B, n, D)."""
+        E = len(inputs)
+        if E == 1:
+            return _run(inputs[0], self.projection, self.recurrent, self.bias, lengths, keep)
+        # One batched product for all would have to be copied into the layout of the recurrence.
+        parts = zip(
+            inputs,
+            self.projection.chunk(E),
+            self.recurrent.chunk(E),
+            self.bias.chunk(E),
+            [lengths] * E,
+            [None] * E if keep is None else keep.chunk(E, dim=1),
+            strict=True,
+        )
+        return tuple(_run(*part)[0] for part in parts)
+
+
+def _run(
+    x: Tensor, projection: Tensor, recurrent: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
+) -> tuple[Tensor, ...]:
+    """Run all encoders of the parameters on one input, projected by one matrix product."""
+    B, n, D = x.shape
+    E, directions, rows, _ = projection.shape
+    projected = F.linear(x, projection.view(-1, D)).view(B, n, E * directions, rows)
+    states = highway_lstm(projected, recurrent.flatten(0, 1), bias.flatten(0, 1), lengths, keep)
+    return states.reshape(B, n, E, D).unbind(2) if E > 1 else (states.reshape(B, n, D),)
 
 
 class BiLSTM(nn.Module):

@@ -57,6 +57,10 @@ def check_lengths(
     check_device(name, lengths, other_name, other)
     if lengths.dtype != torch.int64:
         raise TypeError(f"{name}: expected torch.int64, found {lengths.dtype}")
+    if isinstance(high, int) and len(lengths):
+        least, most = lengths.aminmax()
+        if low <= least and most <= high:
+            return
     outside = (lengths < low) | (lengths > high)
     if bool(outside.any()):
         row = int(outside.nonzero()[0])

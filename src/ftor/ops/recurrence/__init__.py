@@ -48,8 +48,6 @@ def highway_lstm(
     H = weight.shape[-1]
     if H < FEWEST_UNITS:
         projected, weight, bias, keep = _with_idle_units(projected, weight, bias, keep, FEWEST_UNITS - H)
-    if not _is_dense(projected):
-        projected = projected.contiguous()
     states: Tensor = _highway_lstm(projected, weight, bias, lengths, keep)[0]
     return states[..., :H]
 
@@ -58,21 +56,11 @@ def _with_idle_units(
     projected: Tensor, weight: Tensor, bias: Tensor, keep: Tensor | None, more: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
     """Add units whose weights and inputs are all 0: they stay 0 and change no other."""
-    H = weight.shape[-1]
-    projected = F.pad(projected.unflatten(-1, (6, H)), (0, more)).flatten(-2)
-    weight = F.pad(weight.unflatten(1, (5, H)), (0, more, 0, more)).flatten(1, 2)
-    bias = F.pad(bias.unflatten(-1, (5, H)), (0, more)).flatten(-2)
+    K, _, H = weight.shape
+    projected = F.pad(projected.reshape(*projected.shape[:3], 6, H), (0, more)).flatten(-2)
+    weight = F.pad(weight.reshape(K, 5, H, H), (0, more, 0, more)).flatten(1, 2)
+    bias = F.pad(bias.reshape(K, 5, H), (0, more)).flatten(-2)
     return projected, weight, bias, None if keep is None else F.pad(keep, (0, more))
-
-
-def _is_dense(projected: Tensor) -> bool:
-    """Whether the numbers lie in memory without gaps, those of a position and direction side by side."""
-    size = 1
-    for stride, count in sorted(zip(projected.stride(), projected.shape, strict=True)):
-        if count != 1 and stride != size:
-            return False
-        size *= count
-    return projected.stride(-1) == 1
 
 
 def _check(projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None) -> None:
@@ -109,48 +97,38 @@ def _(
     projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     B, n, K, gates = projected.shape
-    return projected.new_empty(B, n, K, gates // 6), projected.new_empty(B, n, K, gates)
+    H = gates // 6
+    return projected.new_empty(B, n, K, H), projected.new_empty(B, n, K, 7 * H)
 
 
 @custom_op("ftor::highway_lstm_backward", mutates_args=(), device_types="cpu")
 def _highway_lstm_backward(
-    grad: Tensor,
-    projected: Tensor,
-    weight: Tensor,
-    lengths: Tensor,
-    keep: Tensor | None,
-    states: Tensor,
-    saved: Tensor,
+    grad: Tensor, weight: Tensor, lengths: Tensor, keep: Tensor | None, states: Tensor, saved: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     from ftor.ops.recurrence import cpu
 
-    return cpu.highway_lstm_backward(grad, projected, weight, lengths, keep, states, saved)
+    return cpu.highway_lstm_backward(grad, weight, lengths, keep, states, saved)
 
 
 @_highway_lstm_backward.register_fake
 def _(
-    grad: Tensor,
-    projected: Tensor,
-    weight: Tensor,
-    lengths: Tensor,
-    keep: Tensor | None,
-    states: Tensor,
-    saved: Tensor,
+    grad: Tensor, weight: Tensor, lengths: Tensor, keep: Tensor | None, states: Tensor, saved: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    return torch.empty_like(projected), weight.new_empty(weight.shape), weight.new_empty(weight.shape[:2])
+    B, n, K, H = states.shape
+    return states.new_empty(B, n, K, 6 * H), weight.new_empty(K, 5 * H, H), weight.new_empty(K, 5 * H)
 
 
 def _keep_inputs_and_outputs(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
-    projected, weight, _, lengths, keep = inputs
+    _, weight, _, lengths, keep = inputs
     ctx.set_materialize_grads(False)  # the second output has no gradient, and zeros for it would cost time
-    ctx.save_for_backward(projected, weight, lengths, keep, *output)
+    ctx.save_for_backward(weight, lengths, keep, *output)
 
 
-def _highway_lstm_vjp(ctx: Any, grad: Tensor, _: None) -> tuple[Tensor | None, ...]:
-    projected, weight, lengths, keep, states, saved = ctx.saved_tensors
-    d_projected, d_weight, d_bias = _highway_lstm_backward(
-        grad, projected, weight, lengths, keep, states, saved
-    )
+def _highway_lstm_vjp(ctx: Any, grad: Tensor | None, _: None) -> tuple[Tensor | None, ...]:
+    if grad is None:
+        return None, None, None, None, None
+    weight, lengths, keep, states, saved = ctx.saved_tensors
+    d_projected, d_weight, d_bias = _highway_lstm_backward(grad, weight, lengths, keep, states, saved)
     d_keep = _gradient_of_keep(d_projected, weight, states) if ctx.needs_input_grad[4] else None
     return d_projected, d_weight, d_bias, None, d_keep
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ftor.ops.simd import WIDTH, fill, fma, kernel, like, load, sigmoid, spread, store, tanh
+from ftor.ops.simd import WIDTH, fma, kernel, like, load, sigmoid, spread, store, tanh
 from ftor.ops.threads import Array, as_array, run_rows
 
 TILE = 4  # rows per step of the matrix product; with 3 vectors of columns it fills the 16 registers of AVX2
@@ -20,67 +20,64 @@ ROWS = 16  # rows per task: enough to read the weights from a distant cache rare
 def highway_lstm(
     projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Hidden states (B, n, K, H); and the gates i, f, g, o, r after activation with c, (B, n, K, 6H)."""
+    """Hidden states (B, n, K, H); and for the backward pass i, f, g, o, r, c and highway, (B, n, K, 7H)."""
     B, n, K, _ = projected.shape
     H = weight.shape[-1]
-    states, saved = projected.new_empty(B, n, K, H), projected.new_empty(B, n, K, 6 * H)
-    order, sizes, seconds = _tasks(lengths, K, H)
-    panels = _panels(weight.mT.contiguous())
-    inputs = _flat(projected), projected.stride()[:3], panels, as_array(bias).reshape(-1)
-    factors = _factors(projected, keep, (B, K, H))
-    run_rows(_forward, seconds, order, sizes, (B, n, K, H), *inputs, factors, _flat(states), _flat(saved))
+    states, saved = projected.new_empty(B, n, K, H), projected.new_empty(B, n, K, 7 * H)
+    sizes = as_array(lengths)
+    order, seconds = _tasks(sizes, K, H)
+    panels = _panels(weight, K, 5 * H, transposed=True)
+    inputs = _flat(projected), panels, _flat(bias), _factors(keep, states)
+    run_rows(_forward, seconds, order, sizes, (B, n, K, H), *inputs, _flat(states), _flat(saved))
     return states, saved
 
 
 def highway_lstm_backward(
-    grad: Tensor,
-    projected: Tensor,
-    weight: Tensor,
-    lengths: Tensor,
-    keep: Tensor | None,
-    states: Tensor,
-    saved: Tensor,
+    grad: Tensor, weight: Tensor, lengths: Tensor, keep: Tensor | None, states: Tensor, saved: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of `highway_lstm` for projected, weight and bias."""
     B, n, K, H = states.shape
-    d_projected, fed_back = torch.empty_like(projected), torch.empty_like(states)
-    order, sizes, seconds = _tasks(lengths, K, H)
-    panels = _panels(weight.reshape(5 * K, H, H))
-    inputs = as_array(grad).reshape(-1), _flat(projected), projected.stride()[:3], panels
-    factors = _factors(projected, keep, (B, K, H))
-    results = _flat(states), _flat(saved), _flat(d_projected), _flat(fed_back)
-    run_rows(_backward, seconds, order, sizes, (B, n, K, H), *inputs, factors, *results)
-    d_gates = d_projected[..., : 5 * H].permute(2, 3, 0, 1).reshape(K, 5 * H, B * n)
-    d_weight = d_gates @ fed_back.view(B * n, K, H).transpose(0, 1)
-    return d_projected, d_weight, d_gates.sum(-1)
-
-
-def _tasks(lengths: Tensor, K: int, H: int) -> tuple[Array, Array, Array]:
-    """Rows in order of length, the longest first; all lengths; and about how long each task takes.
-
-    Task k·blocks + block runs direction k of one block of `ROWS` rows.
-    """
-    sizes = lengths.numpy()
-    order = np.argsort(-sizes, kind="stable")
-    steps = np.add.reduceat(sizes[order], np.arange(0, len(order), ROWS)) if len(order) else sizes
-    return order, as_array(lengths), np.tile(steps * (H * (5 * H + 100) * 4e-11), K)
-
-
-def _factors(projected: Tensor, keep: Tensor | None, shape: tuple[int, ...]) -> Array:
-    return as_array(projected.new_ones(shape) if keep is None else keep).reshape(-1)
+    d_projected, fed_back = states.new_empty(B, n, K, 6 * H), torch.empty_like(states)
+    sizes = as_array(lengths)
+    order, seconds = _tasks(sizes, K, H)
+    panels = _panels(weight, 5 * K, H, transposed=False)
+    inputs = _flat(grad), panels, _factors(keep, states), _flat(states), _flat(saved)
+    run_rows(_backward, seconds, order, sizes, (B, n, K, H), *inputs, _flat(d_projected), _flat(fed_back))
+    d_gates = d_projected.view(B * n, K, 6 * H).transpose(0, 1)[..., : 5 * H]
+    return d_projected, d_gates.mT @ fed_back.view(B * n, K, H).transpose(0, 1), d_gates.sum(1)
 
 
 def _flat(tensor: Tensor) -> Array:
-    """All numbers of a tensor without gaps, in the order in which they lie in memory."""
-    return tensor.detach().as_strided((tensor.numel(),), (1,)).numpy()
+    return as_array(tensor).reshape(-1)
 
 
-def _panels(matrices: Tensor) -> Array:
-    """Lay matrices (M, X, C) out for `_add_product`."""
-    M, X, C = matrices.shape
-    packed = np.empty(M * X * _vectors(C) * WIDTH, as_array(matrices[:0]).dtype)
-    _pack(as_array(matrices).reshape(-1), M, X, C, packed)
+def _factors(keep: Tensor | None, states: Tensor) -> Array:
+    """What h_{t−1} is multiplied by, (B, K, H), also if that is nothing."""
+    return _flat(torch.ones_like(states[:, 0]) if keep is None else keep)
+
+
+def _panels(weight: Tensor, matrices: int, columns: int, transposed: bool) -> Array:
+    """Lay the weights out for `_add_product`: as so many matrices of H rows and so many columns."""
+    flat, H = _flat(weight), weight.shape[-1]
+    packed = np.empty(matrices * H * _vectors(columns) * WIDTH, flat.dtype)
+    (_pack_transposed if transposed else _pack)(flat, matrices, H, columns, packed)
     return packed
+
+
+@kernel
+def _tasks(lengths, K, H):
+    """Rows in order of length, the longest first; and about how long each task takes.
+
+    Task k·blocks + block runs direction k of one block of `ROWS` rows.
+    """
+    order = np.argsort(-lengths)
+    blocks = (len(lengths) + ROWS - 1) // ROWS
+    seconds = np.zeros(K * blocks)
+    for task in range(K * blocks):
+        first = task % blocks * ROWS
+        for row in order[first : first + ROWS]:
+            seconds[task] += lengths[row] * H * (5 * H + 100) * 4e-11
+    return order, seconds
 
 
 @kernel
@@ -96,19 +93,42 @@ def _panel_width(vectors):
 
 
 @kernel
-def _pack(matrices, M, X, C, packed):
-    """Cut matrices (M, X, C) into panels of 2 or 3 vectors of columns, each by itself in memory."""
-    at, vectors = 0, _vectors(C)
-    for matrix in range(M):
+def _pack(weight, matrices, X, columns, packed):
+    """Cut matrices (X, columns) into panels of 2 or 3 vectors of columns, each by itself in memory."""
+    at, vectors = 0, _vectors(columns)
+    whole = columns // WIDTH
+    for matrix in range(matrices):
         first = 0
         while first < vectors:
             width = _panel_width(vectors - first)
             for x in range(X):
-                row = (matrix * X + x) * C
-                for column in range(first * WIDTH, (first + width) * WIDTH):
-                    packed[at] = matrices[row + column] if column < C else 0
-                    at += 1
+                row = (matrix * X + x) * columns
+                for vector in range(first, first + width):
+                    if vector < whole:
+                        store(packed, at, load(weight, row + vector * WIDTH))
+                    else:
+                        for lane in range(WIDTH):
+                            column = vector * WIDTH + lane
+                            packed[at + lane] = weight[row + column] if column < columns else 0
+                    at += WIDTH
             first += width
+
+
+@kernel
+def _pack_transposed(weight, matrices, X, columns, packed):
+    """The same from matrices (columns, X)."""
+    at, vectors = 0, _vectors(columns)
+    for matrix in range(matrices):
+        first = 0
+        while first < vectors:
+            width = _panel_width(vectors - first) * WIDTH
+            for lane in range(width):
+                column = first * WIDTH + lane
+                for x in range(X):
+                    value = weight[(matrix * columns + column) * X + x] if column < columns else 0
+                    packed[at + x * width + lane] = value
+            at += X * width
+            first += width // WIDTH
 
 
 @kernel
@@ -189,7 +209,7 @@ def _add_narrow_tile(left, x0, stride, X, panels, p, out, y0, out_stride):
 
 
 @kernel
-def _forward(tasks, order, lengths, shape, projected, strides, panels, bias, keep, states, saved):
+def _forward(tasks, order, lengths, shape, projected, panels, bias, keep, states, saved):
     """Write the hidden states, and what the backward pass needs."""
     B, n, K, H = shape
     blocks, G = (B + ROWS - 1) // ROWS, 5 * H
@@ -197,7 +217,6 @@ def _forward(tasks, order, lengths, shape, projected, strides, panels, bias, kee
     stride = vectors * WIDTH
     gates = np.zeros(ROWS * stride, projected.dtype)
     fed_back = np.zeros(ROWS * H, projected.dtype)
-    zero = fill(projected.dtype.type(0))
     for task in tasks:
         k, first = task // blocks, task % blocks * ROWS
         running = min(ROWS, B - first)
@@ -210,55 +229,64 @@ def _forward(tasks, order, lengths, shape, projected, strides, panels, bias, kee
             while lengths[order[first + running - 1]] <= step:
                 running -= 1
             for row in range(running):
-                b = order[first + row]
-                t = lengths[b] - 1 - step if k % 2 else step
-                x = b * strides[0] + t * strides[1] + k * strides[2]
+                here, _ = _places(order[first + row], step, k, n, K, lengths)
                 for unit in range(0, G, WIDTH):
                     u = min(unit, G - WIDTH)
-                    store(gates, row * stride + u, load(projected, x + u) + load(bias, k * G + u))
+                    x = load(projected, here * 6 * H + u) + load(bias, k * G + u)
+                    store(gates, row * stride + u, x)
             if step > 0:
-                at = k * H * stride
-                _add_product(fed_back, 0, H, running, H, panels, at, vectors, gates, stride)
+                _add_product(fed_back, 0, H, running, H, panels, k * H * stride, vectors, gates, stride)
             for row in range(running):
                 b = order[first + row]
-                t = lengths[b] - 1 - step if k % 2 else step
-                x = b * strides[0] + t * strides[1] + k * strides[2] + G
-                here = (b * n + t) * K + k
-                before = here + K if k % 2 else here - K
-                a, s = row * stride, here * 6 * H
+                here, before = _places(b, step, k, n, K, lengths)
+                a, s, x = row * stride, here * 7 * H, here * 6 * H + G
+                # Gates by themselves first: hundreds of independent instructions keep the processor busy.
+                for unit in range(0, 2 * H, WIDTH):
+                    u = min(unit, 2 * H - WIDTH)
+                    store(saved, s + u, sigmoid(load(gates, a + u)))
+                for unit in range(0, H, WIDTH):
+                    u = 2 * H + min(unit, H - WIDTH)
+                    store(saved, s + u, tanh(load(gates, a + u)))
+                for unit in range(0, 2 * H, WIDTH):
+                    u = 3 * H + min(unit, 2 * H - WIDTH)
+                    store(saved, s + u, sigmoid(load(gates, a + u)))
                 for unit in range(0, H, WIDTH):
                     u = min(unit, H - WIDTH)
-                    i, f = sigmoid(load(gates, a + u)), sigmoid(load(gates, a + H + u))
-                    g, o = tanh(load(gates, a + 2 * H + u)), sigmoid(load(gates, a + 3 * H + u))
-                    r, highway = sigmoid(load(gates, a + 4 * H + u)), load(projected, x + u)
-                    c = i * g
+                    c = load(saved, s + u) * load(saved, s + 2 * H + u)
                     if step > 0:
-                        c = fma(f, load(saved, before * 6 * H + G + u), c)
-                    # r·h̃ + (1 − r)·highway, exact where r is 0 or 1
+                        c = fma(load(saved, s + H + u), load(saved, before * 7 * H + G + u), c)
+                    o, r, highway = (
+                        load(saved, s + 3 * H + u),
+                        load(saved, s + 4 * H + u),
+                        load(projected, x + u),
+                    )
                     h = fma(r, o * tanh(c), (like(r, 1.0) - r) * highway)
-                    store(saved, s + u, i)
-                    store(saved, s + H + u, f)
-                    store(saved, s + 2 * H + u, g)
-                    store(saved, s + 3 * H + u, o)
-                    store(saved, s + 4 * H + u, r)
                     store(saved, s + G + u, c)
+                    store(saved, s + G + H + u, highway)
                     store(states, here * H + u, h)
                     store(fed_back, row * H + u, h * load(keep, (b * K + k) * H + u))
 
 
 @kernel
-def _backward(
-    tasks, order, lengths, shape, grad, projected, strides, panels, keep, states, saved, d_projected, fed_back
-):
+def _places(b, step, k, n, K, lengths):
+    """Where the vectors of one row, step and direction lie, and those of the step before."""
+    if k % 2:
+        here = (b * n + lengths[b] - 1 - step) * K + k
+        return here, here + K
+    here = (b * n + step) * K + k
+    return here, here - K
+
+
+@kernel
+def _backward(tasks, order, lengths, shape, grad, panels, keep, states, saved, d_projected, fed_back):
     """Write the gradient of `projected`, and keep·h_{t−1} for that of the weights."""
     B, n, K, H = shape
     blocks, G = (B + ROWS - 1) // ROWS, 5 * H
     vectors = _vectors(H)
     stride, size = vectors * WIDTH, ROWS * H
-    d_gates = np.empty(ROWS * G, projected.dtype)
-    d_hidden = np.empty(ROWS * stride, projected.dtype)
-    d_cell = np.empty(2 * size, projected.dtype)  # before and after each step
-    zero = fill(projected.dtype.type(0))
+    d_gates = np.empty(ROWS * G, grad.dtype)
+    d_hidden = np.empty(ROWS * stride, grad.dtype)
+    d_cell = np.empty(2 * size, grad.dtype)  # before and after each step
     for task in tasks:
         k, first = task // blocks, task % blocks * ROWS
         count = min(ROWS, B - first)
@@ -269,10 +297,9 @@ def _backward(
         for row in range(count):
             b = order[first + row]
             for t in range(lengths[b], n):
-                x = b * strides[0] + t * strides[1] + k * strides[2]
-                d_projected[x : x + 6 * H] = 0
-                here = ((b * n + t) * K + k) * H
-                fed_back[here : here + H] = 0
+                here = (b * n + t) * K + k
+                d_projected[here * 6 * H : (here + 1) * 6 * H] = 0
+                fed_back[here * H : (here + 1) * H] = 0
         running = 0
         for step in range(lengths[order[first]] - 1, -1, -1):
             while running < count and lengths[order[first + running]] > step:
@@ -280,32 +307,30 @@ def _backward(
             old, new = step % 2 * size, (1 - step % 2) * size
             for row in range(running):
                 b = order[first + row]
-                t = lengths[b] - 1 - step if k % 2 else step
-                x = b * strides[0] + t * strides[1] + k * strides[2]
-                here = (b * n + t) * K + k
-                before = here + K if k % 2 else here - K
-                s, a = here * 6 * H, row * G
+                here, before = _places(b, step, k, n, K, lengths)
+                a, s, x = row * G, here * 7 * H, here * 6 * H
                 for unit in range(0, H, WIDTH):
                     u = min(unit, H - WIDTH)
                     i, f, g = load(saved, s + u), load(saved, s + H + u), load(saved, s + 2 * H + u)
                     o, r, c = load(saved, s + 3 * H + u), load(saved, s + 4 * H + u), load(saved, s + G + u)
-                    one, kept = like(i, 1.0), load(keep, (b * K + k) * H + u)
+                    highway, kept = load(saved, s + G + H + u), load(keep, (b * K + k) * H + u)
+                    one, zero = like(i, 1.0), like(i, 0.0)
                     dh = fma(kept, load(d_hidden, row * stride + u), load(grad, here * H + u))
-                    th = tanh(c)
-                    dr = dh * (o * th - load(projected, x + G + u)) * (r * (one - r))
-                    d_mixed = dh * r
-                    do = d_mixed * th * (o * (one - o))
-                    dc = fma(d_mixed * o, one - th * th, load(d_cell, old + row * H + u))
+                    squashed = tanh(c)
+                    dr = dh * (o * squashed - highway) * (r * (one - r))
+                    d_lstm = dh * r
+                    do = d_lstm * squashed * (o * (one - o))
+                    dc = fma(d_lstm * o, one - squashed * squashed, load(d_cell, old + row * H + u))
                     di, dg = dc * g * (i * (one - i)), dc * i * (one - g * g)
                     df, fed = zero, zero
                     if step > 0:
-                        df = dc * load(saved, before * 6 * H + G + u) * (f * (one - f))
+                        df = dc * load(saved, before * 7 * H + G + u) * (f * (one - f))
                         fed = kept * load(states, before * H + u)
                     store(d_cell, new + row * H + u, dc * f)
                     store(fed_back, here * H + u, fed)
                     _put_gates(d_gates, a + u, H, di, df, dg, do, dr)
                     _put_gates(d_projected, x + u, H, di, df, dg, do, dr)
-                    store(d_projected, x + G + u, dh - d_mixed)
+                    store(d_projected, x + G + u, dh - d_lstm)
             if step > 0:
                 d_hidden[:] = 0
                 for gate in range(5):
