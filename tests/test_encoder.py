@@ -105,6 +105,14 @@ class TestHighwayBiLSTM:
         assert torch.equal(found, encoder(x, LENGTHS)[0])
         assert_close(found, by_hand(encoder, 0, x))
 
+    @pytest.mark.parametrize("kind", [HighwayBiLSTM, BiLSTM])
+    def test_projections_may_be_mixed_before_encoding(self, kind):
+        encoder = kind(10, encoders=2).double().eval()
+        few, mix = torch.randn(3, 10).double(), torch.rand(5, 7, 3).double()
+        expected = encoder(mix @ few, LENGTHS)
+        for found, wanted in zip(encoder.encode(mix @ encoder.project(few), LENGTHS), expected, strict=True):
+            assert_close(found, wanted)
+
     def test_layer_dropout_is_between_layers_only(self):
         encoder = HighwayBiLSTM(10, layers=1, recurrent_dropout=0, layer_dropout=0.5).double()
         x = sequences()
@@ -114,10 +122,8 @@ class TestHighwayBiLSTM:
     def test_layer_dropout_drops_a_unit_at_all_positions(self, encoders, monkeypatch):
         encoder = HighwayBiLSTM(40, encoders=encoders, recurrent_dropout=0, layer_dropout=0.25).double()
         seen = []
-        forward = encoder.layers[1].forward
-        monkeypatch.setattr(
-            encoder.layers[1], "forward", lambda x, *rest: seen.extend(x) or forward(x, *rest)
-        )
+        after = encoder.layers[1].after
+        monkeypatch.setattr(encoder.layers[1], "after", lambda x, *rest: seen.extend(x) or after(x, *rest))
         x = sequences(40)
         encoder(x, LENGTHS)
         encoder.eval()

@@ -20,7 +20,7 @@ MIRROR_LENGTHS = {"11": range(11, 12), "12": range(12, 13), "13": range(13, 14),
 
 
 def read_ledgers(folder: Path) -> list[dict[str, Any]]:
-    """All lines of all ledgers; a later line of the same experiment, seed and file replaces an earlier one."""
+    """All lines of all ledgers; a later line of the same experiment, seed and file counts instead."""
     newest: dict[tuple[Any, ...], dict[str, Any]] = {}
     for path in sorted(folder.glob("*.jsonl")):
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):

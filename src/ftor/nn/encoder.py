@@ -58,15 +58,29 @@ class HighwayBiLSTM(nn.Module):
         check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the n of x")
         # Padding gets no gradient, but 0·NaN would be NaN in that of the projection's weights.
         padding = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]
-        states: tuple[Tensor, ...] = (x.masked_fill(padding[..., None], 0),)
-        for index, layer in enumerate(self.layers):
-            if index and self.training and self.layer_dropout:
+        return self.encode(self.project(x.masked_fill(padding[..., None], 0)), lengths)
+
+    def project(self, x: Tensor) -> Tensor:
+        """All that the encoders read of `x` (…, D): (…, P), linear in x.
+
+        Where many inputs are made of few vectors, it takes less to project these, and then pick or add.
+        """
+        return self.layers[0].project(x)  # type: ignore[operator, no-any-return]
+
+    def encode(self, projected: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+        """The same as calling the module, from what `project` gave: (B, n, P)."""
+        first, *others = self.layers
+        states: tuple[Tensor, ...] = first(projected, lengths, self._keep(projected))
+        for layer in others:
+            if self.training and self.layer_dropout:
                 states = tuple(h * _mask(h[:, :1].shape, self.layer_dropout, h) for h in states)
-            keep = None
-            if self.training and self.recurrent_dropout:
-                keep = _mask((len(x), 2 * self.encoders, self.width // 2), self.recurrent_dropout, x)
-            states = layer(states, lengths, keep)
+            states = layer.after(states, lengths, self._keep(projected))  # type: ignore[operator]
         return states
+
+    def _keep(self, like: Tensor) -> Tensor | None:
+        if not self.training or not self.recurrent_dropout:
+            return None
+        return _mask((len(like), 2 * self.encoders, self.width // 2), self.recurrent_dropout, like)
 
 
 def _mask(shape: Sequence[int], dropout: float, like: Tensor) -> Tensor:
@@ -99,15 +113,25 @@ class _HighwayLayer(nn.Module):
         """The size of the input and of both directions' outputs."""
         return f"{self.projection.shape[-1]}, {2 * self.recurrent.shape[-1]}"
 
-    def forward(self, inputs: tuple[Tensor, ...], lengths: Tensor, keep: Tensor | None) -> tuple[Tensor, ...]:
-        """Turn one input (B, n, D) of all encoders, or one of each, into E outputs (B, n, D)."""
+    def project(self, x: Tensor) -> Tensor:
+        """(…, D) → (…, P), by one matrix product for all encoders."""
+        return F.linear(x, self.projection.view(-1, x.shape[-1]))
+
+    def forward(self, projected: Tensor, lengths: Tensor, keep: Tensor | None) -> tuple[Tensor, ...]:
+        """Turn an input of all encoders, projected (B, n, P), into E outputs (B, n, D)."""
+        return _run(projected, self.recurrent, self.bias, lengths, keep)
+
+    def after(self, inputs: tuple[Tensor, ...], lengths: Tensor, keep: Tensor | None) -> tuple[Tensor, ...]:
+        """Turn each encoder's own input (B, n, D) into its output (B, n, D)."""
         E = len(inputs)
         if E == 1:
-            return _run(inputs[0], self.projection, self.recurrent, self.bias, lengths, keep)
+            return self(self.project(inputs[0]), lengths, keep)  # type: ignore[no-any-return]
         # One batched product for all would have to be copied into the layout of the recurrence.
         parts = zip(
-            inputs,
-            self.projection.chunk(E),
+            (
+                F.linear(x, weight.view(-1, x.shape[-1]))
+                for x, weight in zip(inputs, self.projection, strict=True)
+            ),
             self.recurrent.chunk(E),
             self.bias.chunk(E),
             [lengths] * E,
@@ -118,13 +142,14 @@ class _HighwayLayer(nn.Module):
 
 
 def _run(
-    x: Tensor, projection: Tensor, recurrent: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
+    projected: Tensor, recurrent: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
 ) -> tuple[Tensor, ...]:
-    """Run all encoders of the parameters on one input, projected by one matrix product."""
-    B, n, D = x.shape
-    E, directions, rows, _ = projection.shape
-    projected = F.linear(x, projection.view(-1, D)).view(B, n, E * directions, rows)
-    states = highway_lstm(projected, recurrent.flatten(0, 1), bias.flatten(0, 1), lengths, keep)
+    """Run all encoders of the parameters on one input."""
+    B, n, P = projected.shape
+    E, directions, _, H = recurrent.shape
+    by_direction = projected.view(B, n, E * directions, P // (E * directions))
+    states = highway_lstm(by_direction, recurrent.flatten(0, 1), bias.flatten(0, 1), lengths, keep)
+    D = directions * H
     return states.reshape(B, n, E, D).unbind(2) if E > 1 else (states.reshape(B, n, D),)
 
 
@@ -159,6 +184,14 @@ class BiLSTM(nn.Module):
         """Turn `x` (B, n, D) with `lengths` (B,) int64, 1..n, into E tensors (B, n, D), 0 past them."""
         check_shape("x", x, ("B", "n", self.width))
         check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the n of x")
+        return self.encode(x, lengths)
+
+    def project(self, x: Tensor) -> Tensor:
+        """What `encode` reads of `x`: `x` itself."""
+        return x
+
+    def encode(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
+        """The same as calling the module, without its checks."""
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
         outputs = (stack(packed)[0] for stack in self.stacks)
         return tuple(
