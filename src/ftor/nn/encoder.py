@@ -58,7 +58,7 @@ class HighwayBiLSTM(nn.Module):
         check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the n of x")
         # Padding gets no gradient, but 0·NaN would be NaN in that of the projection's weights.
         padding = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]
-        states: tuple[Tensor, ...] = (x.masked_fill(padding[..., None], 0),)
+        states: tuple[Tensor, ...] = (x.masked_fill(padding[..., None], 0) if bool(padding.any()) else x,)
         for index, layer in enumerate(self.layers):
             if index and self.training and self.layer_dropout:
                 states = tuple(h * _mask(h[:, :1].shape, self.layer_dropout, h) for h in states)
