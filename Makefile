@@ -13,6 +13,7 @@ test: .venv/ready
 bench: .venv/ready
 	PYTHONPATH=tests $(BIN)/python benchmarks/reordering.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/fertility.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/recurrence.py
 	$(BIN)/python benchmarks/import_time.py
 
 lint: .venv/ready

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import ftor
+from ftor.ops.recurrence import highway_lstm
 from ftor.ops.span_scores import span_scores
 
 
@@ -35,3 +36,17 @@ def test_scores_of_one_split():
         assert tensor.grad.abs().sum() == 1
     assert weight.grad.tolist() == [[2, 0], [6, 0]]
     assert bias.grad.tolist() == [1, 3]
+
+
+def test_highway_lstm_of_two_steps():
+    projected = torch.zeros(1, 2, 1, 6, dtype=torch.double)
+    projected[0, 0, 0, 5] = 4
+    weight = torch.tensor([[[0.0], [0.0], [2.0], [0.0], [0.0]]], dtype=torch.double, requires_grad=True)
+    bias, keep = torch.zeros(1, 5, dtype=torch.double), torch.full((1, 1, 1), 0.5, dtype=torch.double)
+    projected.requires_grad_()
+    states = highway_lstm(projected, weight, bias, torch.tensor([2]), keep)
+    assert states.flatten().tolist() == pytest.approx([2, 0.111964], abs=1e-6)
+    states[0, 1].sum().backward()
+    assert weight.grad[0, 2].item() == pytest.approx(0.007060, abs=1e-6)
+    assert projected.grad[0, 1, 0, 2].item() == pytest.approx(0.007060, abs=1e-6)
+    assert projected.grad[0, 0, 0, 5].item() == pytest.approx(0.003530, abs=1e-6)

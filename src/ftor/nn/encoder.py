@@ -58,7 +58,8 @@ class HighwayBiLSTM(nn.Module):
         check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the n of x")
         # Padding gets no gradient, but 0·NaN would be NaN in that of the projection's weights.
         padding = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]
-        return self.encode(self.project(x.masked_fill(padding[..., None], 0)), lengths)
+        x = x.masked_fill(padding[..., None], 0) if bool(padding.any()) else x
+        return self.encode(self.project(x), lengths)
 
     def project(self, x: Tensor) -> Tensor:
         """All that the encoders read of `x` (…, D): (…, P), linear in x.
