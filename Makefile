@@ -5,7 +5,9 @@ BIN := .venv/bin
 .PHONY: demo test bench lint docs clean
 
 demo: .venv/ready
-	$(BIN)/python docs/paper_example.py
+	rm -rf runs/demo
+	$(BIN)/ftor train mirror --out runs/demo
+	$(BIN)/ftor explain runs/demo "a b c d e f g h i j k a b c d e"
 
 test: .venv/ready
 	$(BIN)/python -m pytest
@@ -14,6 +16,7 @@ bench: .venv/ready
 	PYTHONPATH=tests $(BIN)/python benchmarks/reordering.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/fertility.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/recurrence.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/training.py
 	$(BIN)/python benchmarks/import_time.py
 
 lint: .venv/ready

@@ -173,6 +173,18 @@ def explain(
         picture(prediction, out)
 
 
+@app.command(epilog="Example: ftor results --ledgers results")
+def results(
+    ledgers: Annotated[Path, typer.Option(help="The folder of the ledgers that --ledger wrote.")] = Path(
+        "results"
+    ),
+) -> None:
+    """Print the paper's numbers beside those of the recorded runs, in Markdown."""
+    from ftor.results import tables
+
+    print(tables(ledgers))
+
+
 @data_app.command("list", epilog="Example: ftor data list --data-dir ~/corpora")
 def data_list(data_dir: DataDir = None) -> None:
     """List the data of every experiment, and where it is."""

@@ -89,3 +89,10 @@ def _mean(values: Sequence[float]) -> str:
 def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def tables(ledgers: Path) -> str:
+    """All tables, in Markdown."""
+    if not ledgers.is_dir():
+        raise FtorError(f"{ledgers}: expected a folder of ledgers, found none")
+    return mirror_tables(read_ledgers(ledgers))

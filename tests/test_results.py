@@ -1,0 +1,58 @@
+"""The tables of results, and that the page shows what the ledgers say."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ftor.errors import FtorError
+from ftor.results import mirror_tables, read_ledgers, tables
+
+ROOT = Path(__file__).parents[1]
+
+
+def run(experiment: str, seed: int, dev: float, by_length: dict[int, float]) -> dict:
+    groups = [{"length": n, "count": 10 * n, "exact_match": share} for n, share in by_length.items()]
+    right = sum(group["count"] * group["exact_match"] for group in groups)
+    test = {"exact_match": right / sum(group["count"] for group in groups), "by_length": groups}
+    return {"experiment": experiment, "seed": seed, "dev": {"exact_match": dev}, "test": test}
+
+
+def test_rows_are_means_over_seeds_beside_the_paper():
+    records = [
+        run("mirror", 0, 1.0, {11: 1.0, 12: 0.5, 13: 0.0, 14: 1.0, 15: 0.0}),
+        run("mirror", 1, 0.5, {11: 0.0, 12: 0.5, 13: 0.0, 14: 1.0, 15: 0.0}),
+        run("mirror-xyz", 0, 1.0, {3: 0.25}),
+    ]
+    lines = mirror_tables(records).split("\n")
+    assert lines[2] == "| F→R | paper | 5 | 100.0 | 100.0 | 100.0 | 100.0 | 100.0 | 79.9 |"
+    assert lines[3] == (
+        "| F→R | ftor | 2, 1 | 75.0 ± 35.4 | 50.0 ± 70.7 | 50.0 ± 0.0 | 0.0 ± 0.0 | 48.3 ± 0.0 | 25.0 |"
+    )
+    assert lines[5].count("not run") == 6
+
+
+def test_long_inputs_are_a_table_of_their_own():
+    metrics = {"by_length": [{"length": 50, "count": 20, "exact_match": 0.9}]}
+    record = {"experiment": "mirror", "seed": 0, "file": "long.tsv", "metrics": metrics}
+    assert mirror_tables([record]).endswith("| 50 | 100 | 20 | 90.0 |")
+
+
+def test_a_later_line_replaces_an_earlier_one(tmp_path):
+    lines = [{"experiment": "a", "seed": 0, "x": 1}, {"experiment": "a", "seed": 0, "x": 2}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert read_ledgers(tmp_path) == [lines[1]]
+
+
+def test_a_bad_line_is_named(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"experiment": "a", "seed": 0}\n{"experi')
+    with pytest.raises(FtorError, match=r"a.jsonl:2: expected the record of a run"):
+        read_ledgers(tmp_path)
+    with pytest.raises(FtorError, match="expected a folder of ledgers"):
+        tables(tmp_path / "none")
+
+
+def test_the_page_is_up_to_date_with_the_ledgers():
+    page = (ROOT / "docs" / "RESULTS.md").read_text("utf-8")
+    shown = page.split("<!-- ftor results -->\n")[1].split("<!-- end -->")[0]
+    assert shown.strip() == tables(ROOT / "results"), "put what `ftor results` prints into docs/RESULTS.md"
