@@ -1,23 +1,40 @@
-"""Sequence transduction that generalises: exact, fast fertility and reordering layers."""
+"""Sequence transduction that generalises: exact, fast fertility and reordering layers, and models of them."""
 
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-from ftor import nn, ops
-from ftor.distributions import Fertility, SeparablePermutation
-from ftor.trees import PermutationTree
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ftor import nn, ops
+    from ftor.distributions import Fertility, SeparablePermutation
     from ftor.predict import Model
+    from ftor.trees import PermutationTree
 
 __all__ = ["Fertility", "PermutationTree", "SeparablePermutation", "load", "nn", "ops"]
 __version__ = "0.1.0"
 
+_HOMES = {
+    "Fertility": "ftor.distributions",
+    "PermutationTree": "ftor.trees",
+    "SeparablePermutation": "ftor.distributions",
+}
+
 
 def load(folder: str | Path, device: str = "cpu") -> "Model":
     """Read a trained model from its folder: `ftor.load("runs/mirror-0").predict(["a b c"])[0].text`."""
-    from ftor.predict import (
-        Model,
-    )  # here, because the layers alone need neither numba's compiler nor pydantic
+    from ftor.predict import Model
 
     return Model.load(folder, device)
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for, and torch with it, when it is asked for: `ftor --help` need not wait."""
+    if name in ("nn", "ops"):
+        return import_module(f"ftor.{name}")
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'ftor' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
