@@ -1,4 +1,4 @@
-"""How long `import ftor` takes, and the first training step with and without compiled kernels."""
+"""How long `import ftor.nn` takes, and the first training step with and without compiled kernels."""
 
 import os
 import statistics
@@ -57,7 +57,7 @@ def main() -> None:
     repeats = 2 if options.quick else 5
     figures = {
         "import torch": median(IMPORT.format(module="torch"), repeats),
-        "import ftor (with torch)": median(IMPORT.format(module="ftor"), repeats),
+        "import ftor.nn (with torch)": median(IMPORT.format(module="ftor.nn"), repeats),
         "first step, compiled kernels on disk": median(FIRST_STEP, repeats),
         "first step, nothing compiled": cold_first_step(),
     }
