@@ -1,12 +1,15 @@
 """What every test starts from: fixed seeds, and uninitialised memory that shows when somebody reads it."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from hypothesis import settings
 from torch import Tensor
+
+import tiny
 
 settings.register_profile("ftor", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("ftor")
@@ -17,6 +20,21 @@ torch.set_num_threads(1)  # on tensors this small, threads wait for each other l
 @pytest.fixture(autouse=True)
 def _seed() -> None:
     torch.manual_seed(0)
+
+
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder with train.tsv, dev.tsv and test.tsv: a few mirror pairs. Read only."""
+    return tiny.write_data(tmp_path_factory.mktemp("data"))
+
+
+@pytest.fixture(scope="session")
+def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of a finished run on `data` with the tiny settings. Read only."""
+    folder = tmp_path_factory.mktemp("trained") / "run"
+    finished = tiny.run_here(*tiny.train_arguments(data, folder))
+    assert finished.code == 0, finished.err
+    return folder
 
 
 @pytest.fixture(autouse=True)

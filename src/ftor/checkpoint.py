@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from ftor.errors import FtorError
@@ -32,6 +32,13 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
         unfinished.unlink(missing_ok=True)
 
 
+def clear_unfinished(folder: Path) -> None:
+    """Remove what writers that were killed have left in `folder`."""
+    for pattern in (".*.[0-9]*", "checkpoint.incoming.safetensors"):
+        for path in folder.glob(pattern):
+            path.unlink(missing_ok=True)
+
+
 def write_text(path: Path, text: str) -> None:
     """Replace a text file as a whole."""
     write_atomically(path, lambda unfinished: unfinished.write_text(text, "utf-8"))
@@ -46,7 +53,8 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping
     """Write tensors and a JSON-like description of them into one safetensors file."""
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     metadata = {"ftor": json.dumps(description)}
-    write_atomically(path, lambda unfinished: save_file(contiguous, unfinished, metadata))
+    # Not save_file: it writes to a file of its own that a kill leaves behind, and that only we may read.
+    write_atomically(path, lambda unfinished: unfinished.write_bytes(save(contiguous, metadata)))
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -74,7 +74,9 @@ def train(
             raise typer.BadParameter("an experiment, or --resume DIR", param_hint="NAME|FILE.toml")
         files = {"train": train_file, "dev": dev_file, "test": test_file}
         overrides += [
-            f"data.{key}={json.dumps(str(path))}" for key, path in files.items() if path is not None
+            f"data.{key}={json.dumps(str(path), ensure_ascii=False)}"
+            for key, path in files.items()
+            if path is not None
         ]
         overrides += [f"training.seed={seed}"] if seed is not None else []
         run = Run.new(Config.load(experiment, overrides), out)
@@ -82,7 +84,8 @@ def train(
     metrics = run.train(data_dir, Report(), ledger)
     if metrics is None:
         raise typer.Exit(1)
-    _show_metrics(metrics)
+    if run.speaks:
+        _show_metrics(metrics)
 
 
 @app.command(epilog='Example: ftor predict runs/mirror-0 "a b c d" "k j i" --tree')
@@ -251,11 +254,12 @@ def data_generate(
 def _numbers(text: str | None) -> list[int]:
     """The lengths in "11-20" or "30,50,100"."""
     numbers: list[int] = []
-    for part in (text or "").split(",") if text else []:
+    for part in text.split(",") if text is not None else []:
         low, dash, high = part.partition("-")
-        if not low.isdigit() or (dash and not high.isdigit()) or int(low) < 1:
+        high = high if dash else low
+        if not (low.isdecimal() and high.isdecimal() and 1 <= int(low) <= int(high)):
             raise typer.BadParameter(f"expected 11-20 or 30,50,100, found {text}", param_hint="--lengths")
-        numbers += range(int(low), int(high if dash else low) + 1)
+        numbers += range(int(low), int(high) + 1)
     return numbers
 
 

@@ -21,7 +21,9 @@ class ConfigError(FtorError):
 
 
 class _Section(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, protected_namespaces=())
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, protected_namespaces=()
+    )
 
 
 class DataConfig(_Section):
@@ -113,10 +115,10 @@ class Config(_Section):
 
     def to_toml(self) -> str:
         """The whole configuration, defaults included; `Config.load` reads it back."""
-        lines = [f"name = {json.dumps(self.name)}"]
+        lines = [f"name = {_toml(self.name)}"]
         for section, values in self.model_dump(exclude={"name"}).items():
             lines.append(f"\n[{section}]")
-            lines += [f"{key} = {json.dumps(value)}" for key, value in values.items() if value is not None]
+            lines += [f"{key} = {_toml(value)}" for key, value in values.items() if value is not None]
         return "\n".join(lines) + "\n"
 
     @property
@@ -135,8 +137,13 @@ def shipped() -> dict[str, str]:
     return dict(sorted(first_lines.items()))
 
 
-def _read(name_or_path: str | Path) -> dict[str, Any]:
-    """The values of a file over those of its `base`, if it names one."""
+def _toml(value: Any) -> str:
+    """A string, number, truth value or list of these in TOML, which is JSON but for two things."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _read(name_or_path: str | Path, above: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The values of a file over those of its `base`, if it names one; `above` are the files based on it."""
     name = str(name_or_path)
     if name.endswith(".toml"):
         try:
@@ -156,7 +163,15 @@ def _read(name_or_path: str | Path) -> dict[str, Any]:
         raise ConfigError(f"{name}: {error}") from None
     base = values.pop("base", None)
     values.setdefault("name", Path(name).name.removesuffix(".toml"))
-    return _merge(_read(base), values) if base is not None else values
+    if base is None:
+        return values
+    if not isinstance(base, str):
+        raise ConfigError(f"{name}: base: expected the name of an experiment or a file, found {base!r}")
+    chain = (*above, name)
+    base = str(Path(name).parent / base) if base.endswith(".toml") else base
+    if base in chain:
+        raise ConfigError(f"{name}: base: expected no circle, found {' → '.join([*chain, base])}")
+    return _merge(_read(base, chain), values)
 
 
 def _reason(error: OSError | UnicodeDecodeError) -> str:

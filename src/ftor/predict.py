@@ -187,9 +187,10 @@ def read_folder(folder: Path) -> tuple[Config, Vocabularies]:
     config = Config.load(folder / "config.toml")
     try:
         tokens = json.loads((folder / "vocab.json").read_text("utf-8"))
-        source, target = tokens["source"], tokens["target"]
+        source, target = list(tokens["source"]), list(tokens["target"])
+        vocabularies = Vocabularies(source, target, config.model.copying, config.data.start_token)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
-            f"{folder / 'vocab.json'}: expected two lists of tokens, found {error}"
+            f"{folder / 'vocab.json'}: expected two lists of tokens, found a damaged file: {error!r}"
         ) from None
-    return config, Vocabularies(source, target, config.model.copying, config.data.start_token)
+    return config, vocabularies

@@ -1,13 +1,19 @@
 """A run: the folder that it lives in, from its first step or from where it was stopped, to its record."""
 
 import ctypes
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ftor.checkpoint import CheckpointError
+import torch
+from accelerate import PartialState
+from accelerate.tracking import get_available_trackers
+from accelerate.utils import broadcast_object_list, parse_flag_from_env
+
+from ftor.checkpoint import CheckpointError, write_text
 from ftor.config import Config, ConfigError
 from ftor.data.splits import load_splits
 from ftor.ledger import append
@@ -25,13 +31,10 @@ class Run:
     @classmethod
     def new(cls, config: Config, folder: Path | None) -> "Run":
         """Begin in a folder that is new or empty: runs/NAME-SEED, or the next free one, if none is given."""
-        if folder is None:
-            stem = Path("runs") / f"{config.name}-{config.training.seed}"
-            names = (stem if number == 1 else Path(f"{stem}-{number}") for number in range(1, sys.maxsize))
-            folder = next(name for name in names if not name.exists())
-        elif folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise ConfigError(f"--out {folder}: expected a new or empty folder; to go on there, use --resume")
-        return cls(config, folder)
+        chosen = [_free_folder(config, folder) if _processes().is_main_process else None]
+        broadcast_object_list(chosen)  # the first process may fill it before the others look
+        assert chosen[0] is not None
+        return cls(config, chosen[0])
 
     @classmethod
     def stopped(cls, folder: Path, name: str | None, overrides: Sequence[str]) -> "Run":
@@ -53,20 +56,59 @@ class Run:
                 )
         return cls(config, folder)
 
+    @property
+    def speaks(self) -> bool:
+        """Whether this is the process, of several that train together, that shows and records results."""
+        return bool(_processes().is_main_process)
+
     def train(self, data_folder: Path | None, report: Report, ledger: Path | None) -> dict[str, Any] | None:
         """Train to the end and return the metrics, or None if somebody stopped it."""
         _keep_freed_memory()
+        _check_trackers(self.config)
+        report = report if self.speaks else Report(quiet=True)
+        with _processes().main_process_first():  # which generates data, if there is none, for all
+            splits = load_splits(self.config, data_folder, self.folder, report)
         self.folder.mkdir(parents=True, exist_ok=True)
-        splits = load_splits(self.config, data_folder, self.folder, report)
+        if self.speaks and not (self.folder / "config.toml").exists():
+            write_text(self.folder / "config.toml", self.config.to_toml())  # from now on it can be resumed
         try:
             metrics = Trainer(self.config, splits, self.folder, report).run()
         except Interrupted:
-            report.say(f"stopped; to go on: ftor train --resume {self.folder}")
+            report.say(f"stopped; to go on: {self._resume_command(data_folder)}")
             return None
         report.say(f"model in {self.folder}")
-        if ledger is not None:
+        if ledger is not None and self.speaks:
             append(ledger, {"config": self.config.hash, **metrics})
         return metrics
+
+    def _resume_command(self, data_folder: Path | None) -> str:
+        data = [] if data_folder is None else ["--data-dir", str(data_folder)]
+        return shlex.join(["ftor", "train", "--resume", str(self.folder), *data])
+
+
+def _processes() -> PartialState:
+    """The processes that train together, as torchrun or accelerate launch has started them, or this alone."""
+    # By itself accelerate takes processes on a machine without accelerators for strangers.
+    return PartialState(cpu=parse_flag_from_env("ACCELERATE_USE_CPU") or not torch.accelerator.is_available())
+
+
+def _check_trackers(config: Config) -> None:
+    """Refuse trackers that are not installed, which accelerate would pass over in silence."""
+    installed = [str(tracker) for tracker in get_available_trackers()]
+    for tracker in config.training.trackers:
+        if tracker not in installed:
+            known = f"one that is installed ({', '.join(installed) or 'none is'})"
+            raise ConfigError(f"training.trackers: expected {known}, found {tracker!r}")
+
+
+def _free_folder(config: Config, folder: Path | None) -> Path:
+    if folder is None:
+        stem = Path("runs") / f"{config.name}-{config.training.seed}"
+        names = (stem if number == 1 else Path(f"{stem}-{number}") for number in range(1, sys.maxsize))
+        return next(name for name in names if not name.exists())
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ConfigError(f"--out {folder}: expected a new or empty folder; to go on there, use --resume")
+    return folder
 
 
 def _keep_freed_memory() -> None:

@@ -15,10 +15,10 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
-from accelerate.utils import gather_object
+from accelerate.utils import DistributedDataParallelKwargs, gather_object
 from torch import Tensor
 
-from ftor.checkpoint import Checkpoints, load_tensors, write_json, write_text
+from ftor.checkpoint import Checkpoints, clear_unfinished, load_tensors, write_json, write_text
 from ftor.config import Config
 from ftor.data.align import confident, ibm1
 from ftor.data.batching import Batch, Dataset, bucketed
@@ -78,8 +78,15 @@ class Trainer:
     def __init__(self, config: Config, splits: Splits, folder: Path, report: Report) -> None:
         self.config, self.splits, self.folder, self.report = config, splits, folder, report
         settings = config.training
+        # An autoregressive decoder reads no output before the first: targets of one token leave it unused.
+        unused = DistributedDataParallelKwargs(
+            find_unused_parameters=config.model.decoder == "autoregressive"
+        )
         self.accelerator = Accelerator(
-            mixed_precision=settings.precision, log_with=settings.trackers or None, project_dir=folder
+            mixed_precision=settings.precision,
+            log_with=settings.trackers or None,
+            project_dir=folder,
+            kwargs_handlers=[unused],
         )
         torch.manual_seed(settings.seed)
         self.model = Model.new(config, splits.train)
@@ -92,21 +99,24 @@ class Trainer:
 
     def run(self) -> dict[str, Any]:
         """Train from where the run is to its end, evaluate the best epoch, and return its metrics."""
-        if self.accelerator.is_main_process:
-            self.model.save_description(self.folder)
         self._resume()
+        if self.accelerator.is_main_process:
+            clear_unfinished(self.folder)
+            self.model.save_description(self.folder)
         if self.config.training.trackers:
             self.accelerator.init_trackers(self.config.name, {"config": self.config.to_toml()})
         epochs, total = self.config.training.epochs, len(self.train_set) * self.config.training.epochs
         slow_start = threading.Timer(
             SLOW_START, self.report.say, ["compiling kernels, once on this machine …"]
         )
+        slow_start.daemon = True
         slow_start.start()
         with _stop_requests() as asked, self.report.counting(total, self._examples_done()) as count:
             while self.state.epoch < epochs:
                 self._epoch(asked, count, slow_start)
+        metrics = self._finish()
         self.accelerator.end_training()
-        return self._finish()
+        return metrics
 
     def _epoch(self, asked: list[bool], count: Count, slow_start: threading.Timer) -> None:
         """Train on what is left of an epoch, then evaluate."""
@@ -141,7 +151,10 @@ class Trainer:
             len(mine) > 0
         )  # a process without examples takes part with one that counts for nothing
         batch = self._batch(self.train_set, mine if len(mine) else rows[:1])
-        losses: Losses = self.network(batch)
+        try:
+            losses: Losses = self.network(batch)
+        except ValueError as error:  # the distributions take no numbers that are not finite
+            raise TrainingError(self._not_finite(batch, None)) from error
         objective = self._objective(losses)
         # Processes' gradients are averaged: this makes it the mean over the whole batch.
         loss = weight * objective.sum() * accelerator.num_processes / len(rows)
@@ -196,8 +209,11 @@ class Trainer:
             groups.append({"params": scorer, "lr": settings.learning_rate if rate is None else rate})
         return groups
 
-    def _not_finite(self, batch: Batch, objective: Tensor) -> str:
-        bad = ~objective.detach().isfinite()
+    def _not_finite(self, batch: Batch, objective: Tensor | None) -> str:
+        """Say where, given the examples' losses, or none if not even they could be computed."""
+        bad = torch.ones_like(batch.rows, dtype=torch.bool)
+        if objective is not None:
+            bad = ~objective.detach().isfinite()
         rows = batch.rows[bad] if bool(bad.any()) else batch.rows
         lines = sorted(self.train_set.pairs[row].line for row in rows.tolist())
         what = "loss" if bool(bad.any()) else "gradient"
@@ -209,7 +225,13 @@ class Trainer:
     def _end_epoch(self, speed: float) -> None:
         """Evaluate on dev, keep the weights if they are the best so far, and write a checkpoint."""
         state = self.state
-        dev_loss, metrics = self._dev_loss(), self._evaluate(self.splits.dev)
+        dev_loss = self._dev_loss()
+        if not math.isfinite(dev_loss):
+            raise TrainingError(
+                f"{self.splits.train_name}: the weights are not finite after epoch {state.epoch + 1}; "
+                "a smaller learning_rate may help"
+            )
+        metrics = self._evaluate(self.splits.dev)
         record = {
             "epoch": state.epoch + 1,
             **{name: s / len(self.train_set) for name, s in zip(Losses._fields, state.sums, strict=True)},
@@ -247,7 +269,11 @@ class Trainer:
             self.accelerator.process_index :: self.accelerator.num_processes
         ]:
             batch = self.dev_set.batch(rows).without_alignments().to(self.accelerator.device)
-            losses = self.model.network(batch)
+            try:
+                losses = self.model.network(batch)
+            except ValueError:  # the distributions take no numbers that are not finite
+                total = math.nan
+                break
             total += float((losses.tokens + losses.length).sum())
         total = float(self.accelerator.reduce(torch.tensor(total, device=self.accelerator.device)))
         return total / max(len(self.dev_set), 1)

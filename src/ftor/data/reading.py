@@ -36,8 +36,10 @@ def read_lines(path: Path) -> Iterator[tuple[int, str | None]]:
 
 def decoded_lines(raw: bytes) -> Iterator[tuple[int, str | None]]:
     """The same for bytes that have been read."""
-    raw = raw.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n \t")
-    for number, line in enumerate(raw.split(b"\n") if raw else [], 1):
+    lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    for number, line in enumerate(lines, 1):
         try:
             yield number, line.rstrip(b"\r").decode("utf-8")
         except UnicodeDecodeError:
@@ -79,6 +81,8 @@ def _problem(text: str | None, columns: Sequence[Sequence[str]]) -> str:
 def data_folders(chosen: Path | None) -> list[Path]:
     """Where data is looked for, in this order: the chosen folder, $FTOR_DATA, ./data, the user's cache."""
     if chosen is not None:
+        if not chosen.is_dir():
+            raise DataError(f"{chosen}: expected a data folder, found none")
         return [chosen]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     from_environment = [Path(os.environ["FTOR_DATA"])] if os.environ.get("FTOR_DATA") else []

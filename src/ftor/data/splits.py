@@ -64,7 +64,7 @@ def _find(config: Config, chosen: Path | None, folder: Path, report: Report) -> 
         raise DataError("data.train: expected a TSV file, found none; give one with --train FILE")
     generated = folder / "data"
     found = {
-        split: find_file(name, generated) or _own_file(name) or find_file(name, chosen)
+        split: _own_file(generated / name) or _own_file(Path(name)) or find_file(name, chosen)
         for split, name in names.items()
     }
     missing = [names[split] for split, path in found.items() if path is None]
@@ -84,8 +84,7 @@ def _find(config: Config, chosen: Path | None, folder: Path, report: Report) -> 
     return paths
 
 
-def _own_file(name: str) -> Path | None:
-    path = Path(name)
+def _own_file(path: Path) -> Path | None:
     return path if path.is_file() else None
 
 
