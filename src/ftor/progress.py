@@ -1,13 +1,17 @@
 """What is said while something runs, on stderr: a progress bar on a terminal, else plain lines."""
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 SECONDS_BETWEEN_LINES = 10.0
+STILL_STARTING = "still at the first batch; on a new machine the kernels are compiled now, once"
+SLOW_START = 4.0
+"""Seconds until the first result after which somebody may want to know why."""
 
 
 class Report:
@@ -27,8 +31,17 @@ class Report:
     @contextmanager
     def counting(self, total: int, done: int = 0) -> Iterator["Count"]:
         """Count up to `total`, of which some may be `done` already."""
+        slow = threading.Timer(SLOW_START, self.say, [STILL_STARTING])
+        slow.daemon = True
+        slow.start()
+        try:
+            yield from self._counting(total, done, slow.cancel)
+        finally:
+            slow.cancel()
+
+    def _counting(self, total: int, done: int, begun: Callable[[], None]) -> Iterator["Count"]:
         if not self.console.is_terminal:
-            yield Count(self, total, done, None)
+            yield Count(self, total, done, None, begun)
             return
         columns = (
             BarColumn(20),
@@ -37,14 +50,17 @@ class Report:
             TimeRemainingColumn(),
         )
         with Progress(*columns, console=self.console, transient=True) as bar:
-            yield Count(self, total, done, bar)
+            yield Count(self, total, done, bar, begun)
 
 
 class Count:
     """How far something is, how fast it goes, and what there is to say about it."""
 
-    def __init__(self, report: Report, total: int, done: int, bar: Progress | None) -> None:
+    def __init__(
+        self, report: Report, total: int, done: int, bar: Progress | None, begun: Callable[[], None]
+    ) -> None:
         self._report, self._bar, self._total, self._done = report, bar, total, done
+        self._say_it_begins = begun
         self._task: TaskID | None = bar.add_task("", total=total, completed=done) if bar else None
         self._begun = self._last_line = time.monotonic()
         self._first = done
@@ -61,6 +77,7 @@ class Count:
 
     def advance(self, amount: int, text: str = "") -> None:
         """Say that `amount` more are done."""
+        self._say_it_begins()
         self._done += amount
         text = f"{text} {self.per_second:.0f}/s".strip()
         if self._bar is not None and self._task is not None:

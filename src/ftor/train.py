@@ -5,7 +5,6 @@ import json
 import math
 import random
 import signal
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,9 +30,6 @@ from ftor.models.transducer import Losses
 from ftor.predict import Model
 from ftor.progress import Count, Report
 from ftor.tasks.metrics import Metrics, evaluate
-
-SLOW_START = 4.0
-"""Seconds without a step after which somebody may want to know why."""
 
 
 class TrainingError(FtorError):
@@ -106,19 +102,14 @@ class Trainer:
         if self.config.training.trackers:
             self.accelerator.init_trackers(self.config.name, {"config": self.config.to_toml()})
         epochs, total = self.config.training.epochs, len(self.train_set) * self.config.training.epochs
-        slow_start = threading.Timer(
-            SLOW_START, self.report.say, ["compiling kernels, once on this machine …"]
-        )
-        slow_start.daemon = True
-        slow_start.start()
         with _stop_requests() as asked, self.report.counting(total, self._examples_done()) as count:
             while self.state.epoch < epochs:
-                self._epoch(asked, count, slow_start)
+                self._epoch(asked, count)
         metrics = self._finish()
         self.accelerator.end_training()
         return metrics
 
-    def _epoch(self, asked: list[bool], count: Count, slow_start: threading.Timer) -> None:
+    def _epoch(self, asked: list[bool], count: Count) -> None:
         """Train on what is left of an epoch, then evaluate."""
         state, settings = self.state, self.config.training
         batches = self._batches(state.epoch)
@@ -128,7 +119,6 @@ class Trainer:
         while state.step < len(batches):
             rows = batches[state.step]
             losses = self._step(rows)
-            slow_start.cancel()
             state.sums = [before + new for before, new in zip(state.sums, losses, strict=True)]
             state.step += 1
             state.seconds = seconds_before + time.monotonic() - begun
