@@ -48,9 +48,9 @@ def run(data, tmp_path):
 def trainer(data, tmp_path):
     """Make a trainer with some settings, which has not begun."""
 
-    def make(**settings):
+    def make(folder=data, **settings):
         overrides = tiny.SETTINGS | {key.replace("__", "."): value for key, value in settings.items()}
-        files = {f"data.{split}": str(data / f"{split}.tsv") for split in ("train", "dev", "test")}
+        files = {f"data.{split}": str(folder / f"{split}.tsv") for split in ("train", "dev", "test")}
         config = Config.load("transducer", [f"{k}={json.dumps(v)}" for k, v in (files | overrides).items()])
         report = Report(quiet=True)
         (tmp_path / "run").mkdir()
@@ -78,8 +78,9 @@ def wait_until(true, process):
     """Look every millisecond whether something has happened that `process` does."""
     until = time.monotonic() + 60
     while not true():
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < until
+        if process.poll() is not None or time.monotonic() > until:
+            process.kill()
+            pytest.fail(f"it did not happen: {end(process)}")
         time.sleep(0.001)
 
 
@@ -100,33 +101,16 @@ class TestRepeatability:
     def test_a_process_of_its_own_gives_the_same(self, data, tmp_path, trained):
         finished = end(start(*train_arguments(data, tmp_path / "run")))
         assert finished.code == 0, finished.err
+        assert finished.out.startswith("test pairs, exact match by source length:\n")
+        assert "epoch" not in finished.out
+        assert "epoch 1/2: tokens" in finished.err
+        assert "Warning" not in finished.err
         assert_same_run(tmp_path / "run", trained)
 
 
 # Which files are put in their places: 1 config; 2, 3 config again and vocabulary; a checkpoint takes three
 # moments (the first one two), 4–5, 6–8, …; weights are 15 and 32, the log 19 and 36, metrics and card 37, 38.
-MOMENTS = [
-    "1a",
-    "3b",
-    "4b",
-    "4a",
-    "5a",
-    "7a",
-    "13a",
-    "15b",
-    "15a",
-    "17b",
-    "17a",
-    "18a",
-    "19b",
-    "24a",
-    "32b",
-    "32a",
-    "34a",
-    "35a",
-    "37b",
-    "37a",
-]
+MOMENTS = ["1a", "4a", "7a", "15b", "17a", "18a", "32a", "37b"]
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +136,7 @@ class TestKilled:
         "moment",
         [
             lambda folder: state_of(folder) is not None,
-            lambda folder: (state_of(folder) or {"epoch": 0})["epoch"] == 1 and state_of(folder)["step"] > 0,
+            lambda folder: (state := state_of(folder)) is not None and state["epoch"] == 1 <= state["step"],
             lambda folder: (folder / "model.safetensors").exists(),
         ],
         ids=["first checkpoint", "within an epoch", "first weights"],
@@ -174,7 +158,7 @@ class TestStopped:
 
     def test_saves_and_says_how_to_go_on(self, data, tmp_path, run):
         folder = tmp_path / "a run"
-        process = start(*train_arguments(data, folder, {"training.epochs": 12}))
+        process = start(*train_arguments(data, folder, {"training.epochs": 8}))
         wait_until((folder / "log.jsonl").exists, process)
         process.send_signal(signal.SIGINT)
         stopped = end(process)
@@ -184,7 +168,7 @@ class TestStopped:
         command = shlex.split(re.search(r"^stopped; to go on: (.*)$", stopped.err, re.M)[1])
         assert command == ["ftor", "train", "--resume", str(folder)]
         assert run_here(*command[1:]).code == 0
-        assert_same_run(folder, run("whole", training__epochs=12))
+        assert_same_run(folder, run("whole", training__epochs=8))
 
     def test_the_data_folder_is_part_of_how_to_go_on(self, data, tmp_path, monkeypatch):
         def interrupt(*_):
@@ -417,10 +401,13 @@ class TestSettings:
 
     @pytest.mark.parametrize("encoder", ["highway", "plain"])
     @pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
-    def test_every_variant_learns_and_predicts(self, trainer, order, decoder, copying, encoder):
+    def test_every_variant_learns_and_predicts(self, trainer, tmp_path, order, decoder, copying, encoder):
+        data = tiny.write_data(tmp_path)
+        for path in data.glob("*.tsv"):  # where all is copied, translations have nothing to learn
+            path.write_text(path.read_text().replace("\n", " !\n"))
         model = {"order": order, "decoder": decoder, "copying": copying, "encoder": encoder}
         once = {"training__epochs": 1, "training__batch_size": 32}
-        made = trainer(**once, **{f"model__{key}": value for key, value in model.items()})
+        made = trainer(data, **once, **{f"model__{key}": value for key, value in model.items()})
         before = {name: p.detach().clone() for name, p in made.model.network.named_parameters()}
         made.run()
         unmoved = [name for name, p in made.model.network.named_parameters() if p.equal(before[name])]

@@ -65,7 +65,12 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             description = json.loads((file.metadata() or {}).get("ftor", "{}"))
     except FileNotFoundError:
         raise CheckpointError(f"{path}: expected a model or checkpoint, found no file") from None
-    except (SafetensorError, OSError, ValueError) as error:
+    except (
+        SafetensorError,
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # torch, where it vanishes meanwhile
         raise CheckpointError(
             f"{path}: expected a model or checkpoint, found a damaged file: {error}"
         ) from None

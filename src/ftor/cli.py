@@ -191,12 +191,12 @@ def results(
 @data_app.command("list", epilog="Example: ftor data list --data-dir ~/corpora")
 def data_list(data_dir: DataDir = None) -> None:
     """List the data of every experiment, and where it is."""
-    from rich.table import Table
+    from rich.table import Column, Table
 
     from ftor.data.reading import find_file, read_pairs
     from ftor.tasks.mirror import SPLITS
 
-    table = Table("task", "split", "pairs", "file")
+    table = Table("task", "split", "pairs", Column("file", overflow="fold"))  # a path is of use only whole
     seen = set()
     for name in shipped():
         data = Config.load(name).data
@@ -232,7 +232,7 @@ def data_generate(
 
     if task not in mirror.SPLITS:
         raise typer.BadParameter(f"expected {' or '.join(mirror.SPLITS)}, found {task}", param_hint="TASK")
-    if split is None and (size or lengths):
+    if split is None and (size is not None or lengths is not None):
         split = "test"
     seed = mirror.DEFAULT_SEED if seed is None else seed
     if split is None:
