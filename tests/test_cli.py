@@ -12,7 +12,7 @@ from ftor.cli import app
 from ftor.tasks.mirror import SPLITS
 from tiny import run_here, set_arguments, start
 
-COMMANDS = ["train", "predict", "evaluate", "explain", "data list", "data generate"]
+COMMANDS = ["train", "predict", "evaluate", "explain", "results", "data list", "data generate"]
 FIELDS = ["source", "prediction", "tokens", "score", "length"]
 
 

@@ -256,7 +256,7 @@ class TestGoingOn:
 
 
 def test_two_processes_have_the_loss_curve_of_one(data, tmp_path, run):
-    """`torchrun --standalone --nproc_per_node 2 -m ftor train …`, which also is what accelerate launch does.
+    """`accelerate launch --multi_gpu --num_processes 2 -m ftor train …`, also where there is no GPU.
 
     The last batch of an epoch has one example, and the second process none.
     """
@@ -264,13 +264,16 @@ def test_two_processes_have_the_loss_curve_of_one(data, tmp_path, run):
     arguments = train_arguments(data, tmp_path, dropouts)
     place = arguments.index("--out")
     del arguments[place : place + 2]
-    launch = ["--standalone", "--nproc_per_node", "2", "-m", "ftor"]
-    finished = end(start(*launch, *arguments, module="torch.distributed.run", cwd=tmp_path))
+    choices = {"num_processes": "2", "num_machines": "1", "mixed_precision": "no", "dynamo_backend": "no"}
+    launch = ["--multi_gpu", *(part for name, value in choices.items() for part in (f"--{name}", value))]
+    launch += ["--main_process_port", "0", "-m", "ftor"]
+    finished = end(start(*launch, *arguments, module="accelerate.commands.launch", cwd=tmp_path))
     assert finished.code == 0, finished.err
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["transducer-0"]
     assert finished.err.count("epoch 1/2") == finished.out.count("exact match by source length") == 1
     one = run("one", **{key.replace(".", "__"): value for key, value in dropouts.items()})
     two = tmp_path / "runs" / "transducer-0"
+    assert [metrics(folder)["processes"] for folder in (one, two)] == [1, 2]
     for found, wanted in zip(log(two), log(one), strict=True):
         assert found == pytest.approx(wanted, rel=1e-4)
     assert (metrics(two)["dev"], metrics(two)["test"]) == (metrics(one)["dev"], metrics(one)["test"])

@@ -292,6 +292,7 @@ class Trainer:
             "dev": self._evaluate(self.splits.dev).as_dict(),
             "test": self._evaluate(test).as_dict() if test else None,
             "seconds": round(state.seconds, 1),
+            "processes": self.accelerator.num_processes,
             **machine(),
         }
         if self.accelerator.is_main_process:
