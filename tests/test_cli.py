@@ -3,6 +3,7 @@
 import json
 import re
 import shlex
+import shutil
 from types import SimpleNamespace
 
 import pytest
@@ -118,6 +119,33 @@ class TestOwnData:
         assert "a.tsv:2: a target of 800 tokens needs about 6 GB of memory" in finished.err
         assert "and 1 GB are free" in finished.err
         assert not (tmp_path / "run").exists()
+
+    def test_a_dev_file_out_of_reach_is_refused_and_one_partly_so_is_noted(self, own, tmp_path):
+        write(tmp_path / "a.tsv", "a b\ta b b a", "b\tb b")
+        write(tmp_path / "far.tsv", "a\t" + "a " * 99)
+        finished = own("--train", "a.tsv", "--dev", "far.tsv", "--out", "run")
+        assert finished.code == 1
+        assert "far.tsv: expected dev pairs that model.max_fertility can reach, found none" in finished.err
+        write(tmp_path / "some.tsv", "a\t" + "a " * 99, "a b\ta")
+        finished = own("--train", "a.tsv", "--dev", "some.tsv", "--out", "run")
+        assert finished.code == 0
+        assert "some.tsv: 1 of 2 pairs are out of reach" in finished.err
+
+    def test_the_data_folder_goes_before_the_current_one(self, tmp_path, monkeypatch, data):
+        monkeypatch.chdir(tmp_path)
+        for folder in (tmp_path / "mirror", tmp_path / "elsewhere" / "mirror"):
+            shutil.copytree(data, folder)
+        finished = run_here(
+            "train", "mirror", "--data-dir", "elsewhere", *set_arguments({"training.epochs": 1})
+        )
+        assert finished.code == 0, finished.err
+        assert "train elsewhere/mirror/train.tsv" in finished.err
+
+    def test_an_unknown_task_is_refused(self, own, tmp_path):
+        write(tmp_path / "a.tsv", "a b\ta b b a")
+        finished = own("--train", "a.tsv", **{"data.task": "mirorr"})
+        assert finished.code == 2
+        assert "data.task: expected pairs, mirror, mirror-xyz, found 'mirorr'" in finished.err
 
     def test_without_a_dev_file_some_pairs_are_held_out(self, own, tmp_path, data):
         finished = own("--train", data / "train.tsv", "--out", "run")
@@ -370,6 +398,12 @@ class TestData:
         finished = run_here("data", "generate", *arguments)
         assert (finished.code, finished.out) == (2, "")
         assert message in " ".join(finished.err.replace("│", " ").split())
+
+    def test_one_split_is_the_same_alone_and_with_the_others(self, tmp_path):
+        assert run_here("data", "generate", "mirror-xyz", "--out", tmp_path, "--seed", "3").code == 0
+        for split in ("train", "dev", "test"):
+            alone = run_here("data", "generate", "mirror-xyz", "--split", split, "--seed", "3").out
+            assert alone == (tmp_path / f"{split}.tsv").read_text()
 
 
 class TestHelp:

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from ftor.config import Config
 from ftor.errors import FtorError
-from ftor.results import mirror_tables, read_ledgers, tables
+from ftor.results import LONG_FILE, mirror_tables, read_ledgers, tables
 
 ROOT = Path(__file__).parents[1]
 
@@ -15,7 +16,14 @@ def run(experiment: str, seed: int, dev: float, by_length: dict[int, float]) -> 
     groups = [{"length": n, "count": 10 * n, "exact_match": share} for n, share in by_length.items()]
     right = sum(group["count"] * group["exact_match"] for group in groups)
     test = {"exact_match": right / sum(group["count"] for group in groups), "by_length": groups}
-    return {"experiment": experiment, "seed": seed, "dev": {"exact_match": dev}, "test": test}
+    config = Config.load(experiment).hash
+    return {
+        "experiment": experiment,
+        "seed": seed,
+        "config": config,
+        "dev": {"exact_match": dev},
+        "test": test,
+    }
 
 
 def test_rows_are_means_over_seeds_beside_the_paper():
@@ -34,8 +42,14 @@ def test_rows_are_means_over_seeds_beside_the_paper():
 
 def test_long_inputs_are_a_table_of_their_own():
     metrics = {"by_length": [{"length": 50, "count": 20, "exact_match": 0.9}]}
-    record = {"experiment": "mirror", "seed": 0, "file": "long.tsv", "metrics": metrics}
-    assert mirror_tables([record]).endswith("| 50 | 100 | 20 | 90.0 |")
+    config = Config.load("mirror").hash
+    record = {"experiment": "mirror", "seed": 0, "config": config, "file": LONG_FILE, "metrics": metrics}
+    assert mirror_tables([record]).endswith("| 50 | 100 | 20 | 1 | 90.0 |")
+
+
+def test_runs_with_other_settings_do_not_count():
+    other = run("mirror", 0, 1.0, {11: 1.0}) | {"config": Config.load("mirror", ["epochs=1"]).hash}
+    assert mirror_tables([other]).split("\n")[3].count("not run") == 6
 
 
 def test_a_later_line_replaces_an_earlier_one(tmp_path):

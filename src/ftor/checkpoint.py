@@ -34,9 +34,8 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 def clear_unfinished(folder: Path) -> None:
     """Remove what writers that were killed have left in `folder`."""
-    for pattern in (".*.[0-9]*", "checkpoint.incoming.safetensors"):
-        for path in folder.glob(pattern):
-            path.unlink(missing_ok=True)
+    for path in folder.glob(".*.[0-9]*"):
+        path.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -65,12 +64,7 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             description = json.loads((file.metadata() or {}).get("ftor", "{}"))
     except FileNotFoundError:
         raise CheckpointError(f"{path}: expected a model or checkpoint, found no file") from None
-    except (
-        SafetensorError,
-        OSError,
-        ValueError,
-        RuntimeError,
-    ) as error:  # torch, where it vanishes meanwhile
+    except (SafetensorError, OSError, ValueError, RuntimeError) as error:  # the last if it vanishes meanwhile
         raise CheckpointError(
             f"{path}: expected a model or checkpoint, found a damaged file: {error}"
         ) from None
@@ -81,28 +75,29 @@ class Checkpoints:
     """The last two checkpoints of a run, so that a damaged one costs minutes and not the run."""
 
     def __init__(self, folder: Path) -> None:
+        self.incoming = folder / "checkpoint.incoming.safetensors"
         self.newest = folder / "checkpoint.safetensors"
         self.previous = folder / "checkpoint.previous.safetensors"
 
     def save(self, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:
         """Write a new checkpoint; the newest so far becomes the previous one."""
-        incoming = self.newest.with_name("checkpoint.incoming.safetensors")
-        try:
-            save_tensors(incoming, tensors, description)
-            if self.newest.exists():
-                self.newest.replace(self.previous)
-            incoming.replace(self.newest)
-        finally:
-            incoming.unlink(missing_ok=True)
+        save_tensors(self.incoming, tensors, description)  # whole before the others move
+        if self.newest.exists():
+            self.newest.replace(self.previous)
+        self.incoming.replace(self.newest)
 
     def load(self, warn: Callable[[str], object]) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
         """The newest whole checkpoint, or None if there has been none."""
-        found = [path for path in (self.newest, self.previous) if path.exists()]
+        found = [path for path in (self.incoming, self.newest, self.previous) if path.exists()]
         for path in found:
             try:
-                return load_tensors(path)
+                loaded = load_tensors(path)
             except CheckpointError as error:
                 warn(f"{error}; trying the one before")
+                continue
+            if path == self.incoming:  # its writer was killed between two renames
+                path.replace(self.newest)
+            return loaded
         if found:
             raise CheckpointError(f"{self.newest}: expected a whole checkpoint, found only damaged ones")
         return None

@@ -44,7 +44,7 @@ class ModelConfig(_Section):
     copying: bool = Field(False, description="(ii): output tokens may be copies of source tokens")
     encoder: Literal["highway", "plain"] = Field("highway", description="which bidirectional LSTM")
     width: int = Field(200, ge=2, multiple_of=2, description="D, size of embeddings and encoder outputs")
-    embedding: Literal["normal", "xavier"] = Field("normal", description="their first values, large or small")
+    embedding: Literal["normal", "xavier"] = Field("normal", description="standard, or smaller at first")
     encoder_layers: int = Field(2, ge=1, description="layers of each encoder")
     recurrent_dropout: float = Field(0.1, ge=0, lt=1, description="between time steps, highway encoder only")
     layer_dropout: float = Field(0.1, ge=0, lt=1, description="between the layers of an encoder")

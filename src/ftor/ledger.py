@@ -3,7 +3,6 @@
 import json
 import os
 import platform
-import resource
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -16,11 +15,12 @@ import ftor
 
 
 def machine() -> dict[str, Any]:
-    """What ran, on what, and the most memory that this process has had."""
+    """Which version, on what, and the most memory that this process has had."""
+    import resource  # which Windows lacks
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
         "version": ftor.__version__,
-        "commit": _commit(),
         "peak_memory_mb": round(peak / (1e6 if sys.platform == "darwin" else 1e3)),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {torch.get_num_threads()} used, "
         f"torch {torch.__version__}",
@@ -28,18 +28,21 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _commit() -> str | None:
-    """The commit of the source tree that this package runs from, if it is one."""
+def commit() -> str | None:
+    """The commit of the source tree that this package runs from, if it is one; with "+" if changed since."""
     here = Path(__file__).parent
     if not (here.parents[1] / ".git").exists():
         return None
     try:
-        found = subprocess.run(
-            ["git", "describe", "--always", "--dirty"], cwd=here, capture_output=True, text=True, check=True
+        head = subprocess.run(
+            ["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, check=True
         )
+        changed = subprocess.run(
+            ["git", "diff", "--quiet", "HEAD", "--", "."], cwd=here, check=False
+        ).returncode
     except (OSError, subprocess.CalledProcessError):
         return None
-    return found.stdout.strip()
+    return head.stdout.decode().strip() + "+" * bool(changed)
 
 
 def append(path: Path, record: dict[str, Any]) -> None:

@@ -33,7 +33,8 @@ class Report:
         """Count up to `total`, of which some may be `done` already."""
         slow = threading.Timer(SLOW_START, self.say, [STILL_STARTING])
         slow.daemon = True
-        slow.start()
+        if not self.console.quiet:
+            slow.start()
         try:
             yield from self._counting(total, done, slow.cancel)
         finally:

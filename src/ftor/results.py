@@ -1,11 +1,13 @@
 """The paper's tables beside ours, from the ledgers of finished runs."""
 
 import json
+import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ftor.config import Config
 from ftor.errors import FtorError
 
 Record = Mapping[str, Any]
@@ -17,6 +19,9 @@ MIRROR_ROWS = {  # experiment suffix: name, then the paper's dev, 11, 12, 13, 14
     "-ar-rf": ("AR R→F", (90.0, 85.7, 89.8, 87.5, 80.5, 1.2)),
 }
 MIRROR_LENGTHS = {"11": range(11, 12), "12": range(12, 13), "13": range(13, 14), "14–20": range(14, 21)}
+
+LONG_FILE = "mirror-long.tsv"
+"""The strings of 30, 50 and 100 symbols."""
 
 
 def read_ledgers(folder: Path) -> list[dict[str, Any]]:
@@ -48,23 +53,26 @@ def mirror_tables(records: Sequence[Record]) -> str:
         ]
         cells += [_mean([100 * run["test"]["exact_match"] for run in unseen])]
         rows.append([name, "ftor", f"{len(length)}, {len(unseen)}", *cells])
-    far = [record for record in records if record.get("file") and record["experiment"] == "mirror"]
-    groups = sorted({group["length"] for run in far for group in run["metrics"]["by_length"]})
-    beyond = [
-        [
-            str(length),
-            str(2 * length),
-            str(sum(group["count"] for run in far for group in _group(run["metrics"], length))),
-            _mean([100 * group["exact_match"] for run in far for group in _group(run["metrics"], length)]),
-        ]
-        for length in groups
-    ]
-    long_header = ["input length", "output length", "strings", "exact match"]
+    far = [run["metrics"] for run in _as_shipped(records, "mirror") if run.get("file") == LONG_FILE]
+    beyond = []
+    for length in sorted({group["length"] for metrics in far for group in metrics["by_length"]}):
+        groups = [group for metrics in far for group in _group(metrics, length)]
+        shares = [100 * group["exact_match"] for group in groups]
+        beyond.append(
+            [str(length), str(2 * length), str(groups[0]["count"]), str(len(shares)), _mean(shares)]
+        )
+    long_header = ["input length", "output length", "strings", "seeds", "exact match"]
     return f"{_markdown(header, rows)}\n\n{_markdown(long_header, beyond)}"
 
 
 def _runs(records: Iterable[Record], experiment: str) -> list[Record]:
-    return [r for r in records if r["experiment"] == experiment and r.get("test")]
+    return [record for record in _as_shipped(records, experiment) if record.get("test")]
+
+
+def _as_shipped(records: Iterable[Record], experiment: str) -> list[Record]:
+    """The runs of an experiment with the configuration that is shipped, nothing changed but the seed."""
+    wanted = Config.load(experiment).hash
+    return [r for r in records if r["experiment"] == experiment and r.get("config") == wanted]
 
 
 def _group(metrics: Record, length: int) -> list[Record]:
@@ -75,7 +83,8 @@ def _accuracy(metrics: Record, lengths: range) -> float:
     """Exact match in percent over all examples of such lengths."""
     groups = [group for length in lengths for group in _group(metrics, length)]
     right = sum(group["count"] * group["exact_match"] for group in groups)
-    return float(100 * right / sum(group["count"] for group in groups))
+    count = sum(group["count"] for group in groups)
+    return float(100 * right / count) if count else math.nan
 
 
 def _mean(values: Sequence[float]) -> str:

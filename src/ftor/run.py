@@ -1,6 +1,7 @@
 """A run: the folder that it lives in, from its first step or from where it was stopped, to its record."""
 
 import ctypes
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -74,16 +75,23 @@ class Run:
         try:
             metrics = Trainer(self.config, splits, self.folder, report).run()
         except Interrupted:
-            report.say(f"stopped; to go on: {self._resume_command(data_folder)}")
+            report.say(f"stopped; to go on: {self._resume_command(data_folder, ledger)}")
             return None
         report.say(f"model in {self.folder}")
         if ledger is not None and self.speaks:
             append(ledger, {"config": self.config.hash, **metrics})
         return metrics
 
-    def _resume_command(self, data_folder: Path | None) -> str:
-        data = [] if data_folder is None else ["--data-dir", str(data_folder)]
-        return shlex.join(["ftor", "train", "--resume", str(self.folder), *data])
+    def _resume_command(self, data_folder: Path | None, ledger: Path | None) -> str:
+        """What goes on exactly: the number of threads decides the order of sums."""
+        threads = torch.get_num_threads()
+        options = {
+            "--data-dir": data_folder,
+            "--threads": None if threads == os.cpu_count() else threads,
+            "--ledger": ledger,
+        }
+        given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
+        return shlex.join(["ftor", "train", "--resume", str(self.folder), *given])
 
 
 def _processes() -> PartialState:

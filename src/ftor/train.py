@@ -18,15 +18,15 @@ from accelerate.utils import DistributedDataParallelKwargs, gather_object
 from torch import Tensor
 
 from ftor.checkpoint import Checkpoints, clear_unfinished, load_tensors, write_json, write_text
-from ftor.config import Config
+from ftor.config import Config, ConfigError
 from ftor.data.align import confident, ibm1
-from ftor.data.batching import Batch, Dataset, bucketed
+from ftor.data.batching import Batch, Dataset, bounded, bucketed
 from ftor.data.reading import Pair
 from ftor.data.splits import Splits
 from ftor.errors import FtorError
-from ftor.ledger import machine
+from ftor.ledger import commit, machine
 from ftor.model_card import model_card
-from ftor.models.transducer import Losses
+from ftor.models.transducer import SPLITS_AT_ONCE, Losses
 from ftor.predict import Model
 from ftor.progress import Count, Report
 from ftor.tasks.metrics import Metrics, evaluate
@@ -74,6 +74,8 @@ class Trainer:
     def __init__(self, config: Config, splits: Splits, folder: Path, report: Report) -> None:
         self.config, self.splits, self.folder, self.report = config, splits, folder, report
         settings = config.training
+        if settings.precision == "fp16" and not torch.accelerator.is_available():
+            raise ConfigError("training.precision: fp16 needs a GPU, found none; bf16 works everywhere")
         # An autoregressive decoder reads no output before the first: targets of one token leave it unused.
         unused = DistributedDataParallelKwargs(
             find_unused_parameters=config.model.decoder == "autoregressive"
@@ -92,6 +94,7 @@ class Trainer:
         self.network, self.optimizer = self.accelerator.prepare(self.model.network, optimizer)
         self.checkpoints = Checkpoints(folder)
         self.state = State()
+        self._commit = commit()  # of the code that runs now, whatever happens to its folder until the end
 
     def run(self) -> dict[str, Any]:
         """Train from where the run is to its end, evaluate the best epoch, and return its metrics."""
@@ -102,12 +105,13 @@ class Trainer:
         if self.config.training.trackers:
             self.accelerator.init_trackers(self.config.name, {"config": self.config.to_toml()})
         epochs, total = self.config.training.epochs, len(self.train_set) * self.config.training.epochs
-        with _stop_requests() as asked, self.report.counting(total, self._examples_done()) as count:
-            while self.state.epoch < epochs:
-                self._epoch(asked, count)
-        metrics = self._finish()
-        self.accelerator.end_training()
-        return metrics
+        try:
+            with _stop_requests() as asked, self.report.counting(total, self._examples_done()) as count:
+                while self.state.epoch < epochs:
+                    self._epoch(asked, count)
+            return self._finish()
+        finally:
+            self.accelerator.end_training()
 
     def _epoch(self, asked: list[bool], count: Count) -> None:
         """Train on what is left of an epoch, then evaluate."""
@@ -137,14 +141,14 @@ class Trainer:
         state, settings, accelerator = self.state, self.config.training, self.accelerator
         torch.manual_seed(_seed(settings.seed, state.epoch, state.step, accelerator.process_index))
         mine = rows[accelerator.process_index :: accelerator.num_processes]
-        weight = float(
-            len(mine) > 0
-        )  # a process without examples takes part with one that counts for nothing
-        batch = self._batch(self.train_set, mine if len(mine) else rows[:1])
+        # A process without examples takes part with one that counts for nothing.
+        weight = float(len(mine) > 0)
+        warming_up = state.epoch < settings.alignment_epochs
+        batch = self.train_set.batch(mine if len(mine) else rows[:1], warming_up).to(accelerator.device)
         try:
             losses: Losses = self.network(batch)
         except ValueError as error:  # the distributions take no numbers that are not finite
-            raise TrainingError(self._not_finite(batch, None)) from error
+            raise TrainingError(f"{self._not_finite(batch, None)} ({error})") from error
         objective = self._objective(losses)
         # Processes' gradients are averaged: this makes it the mean over the whole batch.
         loss = weight * objective.sum() * accelerator.num_processes / len(rows)
@@ -155,25 +159,24 @@ class Trainer:
         if not math.isfinite(sum(sums)) or (settings.precision != "fp16" and not bool(torch.isfinite(norm))):
             raise TrainingError(self._not_finite(batch, objective))
         self.optimizer.step()
-        return list(map(float, sums))
+        return sums  # type: ignore[no-any-return]
 
     def _objective(self, losses: Losses) -> Tensor:
         """Each example's −log P(y|x,l) − λ₁ log P(l|x) − λ₂ Σ log P(wanted alignment): (B,)."""
-        settings = self.config.training
-        alignment_weight = settings.alignment_weight if self.state.epoch < settings.alignment_epochs else 0.0
-        return losses.tokens + settings.length_weight * losses.length + alignment_weight * losses.alignment
+        settings = self.config.training  # without alignments that are wanted, the last term is 0
+        weighted = settings.length_weight * losses.length + settings.alignment_weight * losses.alignment
+        return losses.tokens + weighted
 
     def _batches(self, epoch: int) -> list[Tensor]:
         settings = self.config.training
         generator = torch.Generator().manual_seed(_seed(settings.seed, epoch))
-        by_source = self.config.model.order == "reordering-fertility"  # what is reordered should be alike
-        lengths = (self.train_set.source if by_source else self.train_set.target).lengths
+        lengths = self._reordered_lengths(self.train_set)
         return bucketed(lengths, settings.batch_size, settings.bucket_noise, generator)
 
-    def _batch(self, dataset: Dataset, rows: Tensor) -> Batch:
-        batch = dataset.batch(rows)
-        warming_up = self.state.epoch < self.config.training.alignment_epochs
-        return (batch if warming_up else batch.without_alignments()).to(self.accelerator.device)
+    def _reordered_lengths(self, dataset: Dataset) -> Tensor:
+        """How long what is reordered is, for each example: what a batch's time and memory depend on."""
+        by_source = self.config.model.order == "reordering-fertility"
+        return (dataset.source if by_source else dataset.target).lengths
 
     def _wanted_alignments(self) -> list[list[tuple[int, int]]] | None:
         settings = self.config.training
@@ -254,11 +257,9 @@ class Trainer:
         """Mean −log P(l|x) − log P(y|x,l) of the dev pairs whose length can be reached."""
         self.model.network.eval()
         total, size = 0.0, self.config.training.evaluation_batch_size
-        order = self.dev_set.target.lengths.argsort(stable=True)
-        for rows in torch.split(order, size)[
-            self.accelerator.process_index :: self.accelerator.num_processes
-        ]:
-            batch = self.dev_set.batch(rows).without_alignments().to(self.accelerator.device)
+        batches = bounded(self._reordered_lengths(self.dev_set), size, SPLITS_AT_ONCE)
+        for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
+            batch = self.dev_set.batch(rows).to(self.accelerator.device)
             try:
                 losses = self.model.network(batch)
             except ValueError:  # the distributions take no numbers that are not finite
@@ -266,7 +267,7 @@ class Trainer:
                 break
             total += float((losses.tokens + losses.length).sum())
         total = float(self.accelerator.reduce(torch.tensor(total, device=self.accelerator.device)))
-        return total / max(len(self.dev_set), 1)
+        return total / len(self.dev_set)
 
     def _evaluate(self, pairs: Sequence[Pair]) -> Metrics:
         """The metrics of the network as it is now, computed by all processes together."""
@@ -293,6 +294,7 @@ class Trainer:
             "test": self._evaluate(test).as_dict() if test else None,
             "seconds": round(state.seconds, 1),
             "processes": self.accelerator.num_processes,
+            "commit": self._commit,
             **machine(),
         }
         if self.accelerator.is_main_process:
@@ -321,8 +323,8 @@ class Trainer:
         tensors, description = found
         if description.pop("data") != self._fingerprint():
             raise TrainingError(
-                f"{self.folder}: expected the training pairs that the run began with, found others in "
-                f"{self.splits.train_name}"
+                f"{self.folder}: expected the training and dev pairs that the run began with, found others "
+                f"in {self.splits.train_name} or its dev file"
             )
         scaler = description.pop("scaler")
         if scaler:
@@ -342,8 +344,9 @@ class Trainer:
         )
 
     def _fingerprint(self) -> str:
-        """Sixteen digits that change with the training pairs."""
-        text = json.dumps([(pair.source, pair.target) for pair in self.splits.train])
+        """Sixteen digits that change with the training and dev pairs."""
+        pairs = (*self.splits.train, *self.splits.dev)
+        text = json.dumps([(pair.source, pair.target) for pair in pairs])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def _write_log(self) -> None:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from ftor.data.batching import NO_CLASS, Dataset, Vocabularies, bucketed
+from ftor.data.batching import NO_CLASS, Dataset, Vocabularies, bounded, bucketed
 from ftor.data.reading import Pair
 from ftor.data.vocabulary import COPY, START, UNKNOWN, Vocabulary
 
@@ -63,9 +63,17 @@ def test_sources_know_which_of_their_tokens_are_the_same():
 
 def test_wanted_alignments_become_a_mask():
     vocabularies = Vocabularies.of(PAIRS, copying=False, start_token=True)
-    batch = Dataset(PAIRS, vocabularies, [[(1, 1)], [(0, 2), (1, 0)]]).batch(torch.tensor([1, 0]))
-    assert batch.aligned.nonzero().tolist() == [[0, 0, 2], [0, 1, 0], [1, 1, 1]]
-    assert batch.without_alignments().aligned is None
+    dataset, rows = Dataset(PAIRS, vocabularies, [[(1, 1)], [(0, 2), (1, 0)]]), torch.tensor([1, 0])
+    aligned = dataset.batch(rows, with_alignments=True).aligned
+    assert aligned.nonzero().tolist() == [[0, 0, 2], [0, 1, 0], [1, 1, 1]]
+    assert dataset.batch(rows).aligned is None
+
+
+def test_bounded_batches_hold_every_example_once_and_no_more_than_fits():
+    lengths = torch.tensor([3, 50, 2, 9, 10, 3, 3, 11])
+    batches = bounded(lengths, 3, 2 * 10**3)
+    assert [rows.tolist() for rows in batches] == [[2, 0, 5], [6, 3], [4], [7], [1]]
+    assert [rows.tolist() for rows in bounded(lengths[:1], 3, 1)] == [[0]]
 
 
 def test_buckets_hold_every_example_once_and_similar_lengths():

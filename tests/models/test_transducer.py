@@ -222,7 +222,8 @@ def test_unknown_gold_tokens_cost_the_floor():
 
 def test_alignment_term_is_the_log_mass_of_wanted_pairs():
     network, vocabularies = make("fertility-reordering", "independent")
-    batch = Dataset(PAIRS, vocabularies, [[(1, 1), (3, 3)], [], [(1, 1)], [(0, 0)]]).batch(torch.arange(4))
+    wanted = [[(1, 1), (3, 3)], [], [(1, 1)], [(0, 0)]]
+    batch = Dataset(PAIRS, vocabularies, wanted).batch(torch.arange(4), with_alignments=True)
     reading = network.read(batch.source, batch.source_lengths)
     mass = network.align(reading, batch.target_lengths).whole.sum(2).detach()
     expected = [

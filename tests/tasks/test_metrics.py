@@ -1,9 +1,7 @@
 """Metrics: the edit distance against its definition, the rest against numbers worked out by hand."""
 
 import json
-import time
 from functools import cache
-from random import Random
 
 import pytest
 from hypothesis import given
@@ -37,15 +35,6 @@ def test_edit_distance_agrees_with_its_definition(one, other):
 def test_edit_distance_compares_tokens_and_not_letters():
     assert edit_distance(["answer", "state"], ["answer", "river"]) == 1
     assert edit_distance(["ab"], ["a", "b"]) == 2
-
-
-def test_long_outputs_do_not_take_long():
-    random = Random(0)
-    golds, predictions = ([random.choices("abcdefghijk", k=200) for _ in range(1000)] for _ in range(2))
-    edit_distance("a", "b")  # compiles
-    start = time.perf_counter()
-    evaluate(golds, predictions)
-    assert time.perf_counter() - start < 2
 
 
 def test_every_number():

@@ -36,10 +36,6 @@ class Batch:
     aligned: Tensor | None
     rows: Tensor
 
-    def without_alignments(self) -> Self:
-        """The same without what the alignment warm-up wants."""
-        return replace(self, aligned=None)
-
     def to(self, device: torch.device) -> Self:
         """The same on another device."""
         moved: dict[str, Any] = {
@@ -175,15 +171,15 @@ class Dataset:
     def __len__(self) -> int:
         return len(self.pairs)
 
-    def batch(self, rows: Tensor) -> Batch:
-        """The examples at `rows` (B,)."""
+    def batch(self, rows: Tensor, with_alignments: bool = False) -> Batch:
+        """The examples at `rows` (B,), if asked with the alignments that are wanted of them."""
         copyable = aligned = None
         if self.vocabularies.copying:
             source_strings = self._source_strings.padded(rows, padding=NO_STRING)
             target_strings = self._target_strings.padded(rows, padding=NO_STRING - 1)
             copyable = source_strings[:, :, None] == target_strings[:, None, :]
         source, target = self.source.padded(rows, padding=PAD), self.target.padded(rows, padding=0)
-        if self._aligned is not None:
+        if with_alignments and self._aligned is not None:
             aligned = torch.zeros(len(rows), source.shape[1], target.shape[1], dtype=torch.bool)
             for place, row in enumerate(rows.tolist()):
                 for i, j in self._aligned[row]:
@@ -197,6 +193,21 @@ def _strings(sentences: Sequence[Sequence[str]], start_token: bool, numbers: dic
     """A number for every string, the same for the same string; `numbers` remembers them."""
     start = [NO_STRING] if start_token else []
     return Ragged([start + [numbers.setdefault(t, len(numbers)) for t in tokens] for tokens in sentences])
+
+
+def bounded(lengths: Tensor, batch_size: int, most: float) -> list[Tensor]:
+    """Cut examples into batches of similar lengths, each of at most `batch_size` and with Σ l³ ≤ `most`.
+
+    Every length counts as the longest of its batch; an example that is too long is a batch by itself.
+    """
+    batches: list[list[int]] = []
+    for row in lengths.argsort(stable=True).tolist():
+        cost = int(lengths[row]) ** 3
+        if batches and len(batches[-1]) < batch_size and (len(batches[-1]) + 1) * cost <= most:
+            batches[-1].append(row)
+        else:
+            batches.append([row])
+    return [torch.tensor(rows) for rows in batches]
 
 
 def bucketed(lengths: Tensor, batch_size: int, noise: float, generator: torch.Generator) -> list[Tensor]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import psutil
 
-from ftor.config import Config, ModelConfig
+from ftor.config import Config, ConfigError, ModelConfig
 from ftor.data.reading import DataError, Pair, data_folders, find_file, read_pairs
 from ftor.progress import Report
-from ftor.tasks import mirror
+from ftor.tasks import GENERATED, TASKS
 
 BYTES_PER_CUBE = 12
 """Memory that training a reordering takes for each l³ of each row; measured at l = 100 and 200."""
@@ -54,34 +54,48 @@ def load_splits(config: Config, chosen: Path | None, folder: Path, report: Repor
         train, dev = _hold_out(train, report)
     _check_memory(train, config, paths["train"])
     reachable_dev = [pair for pair in dev if _can_reach(pair, config)]
+    dev_name = paths.get("dev", paths["train"])
+    if not reachable_dev:
+        raise DataError(f"{dev_name}: expected dev pairs that model.max_fertility can reach, found none")
+    if len(reachable_dev) < len(dev):
+        report.warn(f"{dev_name}: {len(dev) - len(reachable_dev)} of {len(dev)} pairs are out of reach")
     return Splits(train, dev, pairs.get("test", []), reachable_dev, str(paths["train"]))
 
 
 def _find(config: Config, chosen: Path | None, folder: Path, report: Report) -> dict[str, Path]:
+    if config.data.task not in TASKS:
+        raise ConfigError(f"data.task: expected {', '.join(TASKS)}, found {config.data.task!r}")
     names = {split: getattr(config.data, split) for split in ("train", "dev", "test")}
     names = {split: name for split, name in names.items() if name is not None}
     if "train" not in names:
         raise DataError("data.train: expected a TSV file, found none; give one with --train FILE")
     generated = folder / "data"
     found = {
-        split: _own_file(generated / name) or _own_file(Path(name)) or find_file(name, chosen)
+        split: _own_file(generated / name) or find_file(name, chosen) or _own_file(Path(name))
         for split, name in names.items()
     }
     missing = [names[split] for split, path in found.items() if path is None]
     if not missing:
-        paths = {split: path for split, path in found.items() if path is not None}
+        paths = {split: _from_here(path) for split, path in found.items() if path is not None}
         report.say("data: " + ", ".join(f"{split} {path}" for split, path in paths.items()))
         return paths
-    if config.data.task not in mirror.SPLITS or len(missing) < len(names):
+    task = GENERATED.get(config.data.task)
+    if task is None or len(missing) < len(names):
         places = ", ".join(str(place) for place in data_folders(chosen))
         raise DataError(f"{', '.join(missing)}: no such file; looked in {places} and the current folder")
-    made = mirror.generate(config.data.task, seed=mirror.DEFAULT_SEED)
+    made = task.generate(config.data.task, seed=task.DEFAULT_SEED)
     paths = {}
     for split, name in names.items():
         paths[split] = generated / name
-        mirror.write(made[split], paths[split])
+        task.write(made[split], paths[split])
     report.say(f"data: {config.data.task} generated in {generated}")
     return paths
+
+
+def _from_here(path: Path) -> Path:
+    """The shorter name of a file below the current folder."""
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def _own_file(path: Path) -> Path | None:

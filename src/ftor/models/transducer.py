@@ -21,7 +21,7 @@ from ftor.nn import (
 from ftor.ops.dispatch import LOG_ZERO
 
 FLOOR = 1e-10
-"""Added to a gold token's probability in the loss, so that one impossible token costs 23 nats and not all."""
+"""Added to a gold token's probability in the loss: an impossible token costs 23 nats, not infinitely many."""
 
 SPLITS_AT_ONCE = 3.2e7
 """Σ l³ over the rows that are reordered together when predicting: about 400 MB."""
@@ -151,7 +151,8 @@ class Transducer(nn.Module):
         if self.config.order == "fertility":
             return Alignment(copies, None, by_copy)
         if reading.permutation is not None:  # R→F
-            whole = reading.permutation.marginals @ by_copy.reshape(B, n, d * L)
+            with torch.autocast(copies.device.type, enabled=False):
+                whole = reading.permutation.marginals @ by_copy.reshape(B, n, d * L)
             return Alignment(copies, reading.permutation, whole.view(B, n, d, L))
         assert reading.inner_x is not None
         by_token, which_copy = by_copy.sum(2).mT, copies.sum(1)
@@ -159,14 +160,15 @@ class Transducer(nn.Module):
         inner_h = by_token @ reading.inner_x + which_copy @ self.inner_encoder.project(self.copy_embedding)
         (inner,) = self.inner_encoder.encode(inner_h, lengths)
         permutation = self.reordering(inner + h, lengths)
-        whole = by_copy.reshape(B, n * d, L) @ permutation.marginals
+        with torch.autocast(copies.device.type, enabled=False):  # probabilities keep their precision
+            whole = by_copy.reshape(B, n * d, L) @ permutation.marginals
         return Alignment(copies, permutation, whole.view(B, n, d, L))
 
     def forward(self, batch: Batch) -> Losses:
         """The loss terms of gold outputs; every target length must be one that the source can reach."""
         reading = self.read(batch.source, batch.source_lengths)
         whole = self.align(reading, batch.target_lengths).whole
-        gold = self.decoder.gold(reading.context, batch.target.clamp(min=0))
+        gold = self.decoder.gold(reading.context, batch.target.clamp(min=0)).to(whole.dtype)
         weights = whole
         if batch.copyable is not None:
             right = batch.copyable | (batch.target != COPY)[:, None, :]
@@ -182,6 +184,10 @@ class Transducer(nn.Module):
     @torch.no_grad()
     def decode(self, batch: SourceBatch, k: int = 1) -> Decoded:
         """The best output among those of the k most likely lengths, found greedily if autoregressive."""
+        B, n = batch.source.shape
+        if self.config.order == "reordering-fertility" and B > 1 and B * n**3 > SPLITS_AT_ONCE:
+            order = batch.source_lengths.argsort()
+            return _together([self.decode(batch.take(rows), k) for rows in order.tensor_split(2)], order)
         reading = self.read(batch.source, batch.source_lengths)
         best: Decoded | None = None
         for log_probs, lengths in zip(*(t.unbind(1) for t in reading.fertility.top_lengths(k)), strict=True):
@@ -198,14 +204,11 @@ class Transducer(nn.Module):
         if B == 1 or B * L**3 <= SPLITS_AT_ONCE:
             return self._decode(batch, reading, lengths, log_probs)
         order = lengths.argsort()
-        parts = []
-        for rows in (order[: B // 2], order[B // 2 :]):
-            part = _take(reading, rows)
-            parts.append(self._decode_in_parts(batch.take(rows), part, lengths[rows], log_probs[rows]))
-        back = order.argsort()
-        short, long = (F.pad(p.choices, (0, L - p.choices.shape[1])) for p in parts)
-        rest = (torch.cat(pair)[back] for pair in zip(*(part[1:] for part in parts), strict=True))
-        return Decoded(torch.cat([short, long])[back], *rest)
+        parts = [
+            self._decode_in_parts(batch.take(rows), _take(reading, rows), lengths[rows], log_probs[rows])
+            for rows in order.tensor_split(2)
+        ]
+        return _together(parts, order)
 
     def _decode(
         self, batch: SourceBatch, reading: Reading, lengths: Tensor, length_scores: Tensor
@@ -270,10 +273,22 @@ def _take(reading: Reading, rows: Tensor) -> Reading:
     )
 
 
+def _choices(*parts: Decoded) -> list[Tensor]:
+    """The choices of several, padded to the longest."""
+    L = max(part.choices.shape[1] for part in parts)
+    return [F.pad(part.choices, (0, L - part.choices.shape[1])) for part in parts]
+
+
+def _together(parts: list[Decoded], order: Tensor) -> Decoded:
+    """Put the rows of several together, and back into place: row `order[i]` is the i-th of them."""
+    back = order.argsort()
+    rest = (torch.cat(values)[back] for values in zip(*(part[1:] for part in parts), strict=True))
+    return Decoded(torch.cat(_choices(*parts))[back], *rest)
+
+
 def _better(first: Decoded, second: Decoded) -> Decoded:
     """Row by row the one with the greater score; of equal ones the first."""
-    L = max(first.choices.shape[1], second.choices.shape[1])
-    choices = [F.pad(found.choices, (0, L - found.choices.shape[1])) for found in (first, second)]
+    choices = _choices(first, second)
     wins = second.scores > first.scores
     return Decoded(
         torch.where(wins[:, None], choices[1], choices[0]),

@@ -14,8 +14,8 @@ State = tuple[Tensor, Tensor]
 """Hidden and cell state (B, D) of what has been written so far."""
 
 
-class IndependentDecoder(nn.Module):
-    """P(v | i, u) = softmax(W_u MLP(h'_i)): version (i), and (ii) when one of the classes is "copy".
+class _Decoder(nn.Module):
+    """A hidden layer, and for each copy a layer of its own on top of it.
 
     Args:
         width: D, the size of the source's context vectors.
@@ -39,6 +39,23 @@ class IndependentDecoder(nn.Module):
         self.output = nn.Linear(hidden, max_fertility * classes)
         self.dropout = nn.Dropout(dropout)
 
+    def _logits(self, hidden: Tensor) -> Tensor:
+        """(…, m) → (…, d, V)."""
+        by_copy: Tensor = self.output(self.dropout(F.elu(hidden))).to(self.output.weight.dtype)
+        return by_copy.view(*hidden.shape[:-1], self.max_fertility, self.classes)
+
+
+class IndependentDecoder(_Decoder):
+    """P(v | i, u) = softmax(W_u MLP(h'_i)): version (i), and (ii) when one of the classes is "copy".
+
+    Args:
+        width: D, the size of the source's context vectors.
+        classes: V, the number of target classes.
+        max_fertility: d.
+        hidden: size of the MLP's hidden layer.
+        dropout: probability of dropping its units in training.
+    """
+
     def forward(self, context: Tensor) -> Tensor:
         """The log-probabilities (B, n, d, V) of all classes, from `context` (B, n, D)."""
         check_shape("context", context, ("B", "n", self.width))
@@ -51,13 +68,8 @@ class IndependentDecoder(nn.Module):
         # The normaliser once per token and copy, then a gather: no distribution over V at any output.
         return (logits.gather(-1, places) - logits.logsumexp(-1, keepdim=True)).exp()
 
-    def _logits(self, hidden: Tensor) -> Tensor:
-        """(…, m) → (…, d, V)."""
-        by_copy: Tensor = self.output(self.dropout(F.elu(hidden)))
-        return by_copy.view(*hidden.shape[:-1], self.max_fertility, self.classes)
 
-
-class AutoregressiveDecoder(IndependentDecoder):
+class AutoregressiveDecoder(_Decoder):
     """P(v | i, u, y_<o) = softmax(W_u MLP(h'_i + LSTM(y_<o))): version (iii).
 
     The LSTM's state is 0 before the first output; in training one dropout mask per sequence is applied to it

@@ -145,7 +145,9 @@ class _HighwayLayer(nn.Module):
 def _run(
     projected: Tensor, recurrent: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
 ) -> tuple[Tensor, ...]:
-    """Run all encoders of the parameters on one input."""
+    """Run all encoders of the parameters on one input; in their precision, whatever that of the input."""
+    projected = projected.to(recurrent.dtype)
+    keep = None if keep is None else keep.to(recurrent.dtype)
     B, n, P = projected.shape
     E, directions, _, H = recurrent.shape
     by_direction = projected.view(B, n, E * directions, P // (E * directions))
@@ -193,8 +195,10 @@ class BiLSTM(nn.Module):
 
     def encode(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
         """The same as calling the module, without its checks."""
+        x = x.to(self.stacks[0].weight_hh_l0.dtype)  # type: ignore[arg-type]
         packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        outputs = (stack(packed)[0] for stack in self.stacks)
+        with torch.autocast(x.device.type, enabled=False):  # not all CPUs have LSTMs in half precision
+            outputs = [stack(packed)[0] for stack in self.stacks]
         return tuple(
             pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])[0] for output in outputs
         )

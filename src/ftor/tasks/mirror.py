@@ -88,11 +88,16 @@ def generate(task: str, seed: int = 0) -> dict[str, list[Pair]]:
     """Return all splits of "mirror" or "mirror-xyz", as many pairs and as long as the published ones."""
     if task not in SPLITS:
         raise ValueError(f"task: expected {' or '.join(SPLITS)}, found {task!r}")
-    seeds = Random(seed)
-    return {
-        name: split.draw(split.size, split.lengths, seeds.getrandbits(64))
-        for name, split in SPLITS[task].items()
-    }
+    return {split: draw(task, split, seed) for split in SPLITS[task]}
+
+
+def draw(
+    task: str, split: str, seed: int, size: int | None = None, lengths: Sequence[int] | None = None
+) -> list[Pair]:
+    """Return one split, of another size or other lengths if given; splits of a seed share no draws."""
+    published = SPLITS[task][split]
+    own_seed = Random(f"{split} {seed}").getrandbits(64)
+    return published.draw(size or published.size, lengths or published.lengths, own_seed)
 
 
 def write(pairs: Sequence[Pair], path: Path) -> None:
