@@ -88,7 +88,8 @@ class TestWriting:
         ):
             (tmp_path / name).touch()
         clear_unfinished(tmp_path)
-        assert names(tmp_path) == [".gitignore", "model.safetensors"]
+        kept = [".gitignore", "checkpoint.incoming.safetensors", "model.safetensors"]
+        assert names(tmp_path) == kept
 
 
 class TestTensors:
