@@ -1,10 +1,14 @@
 import contextlib
 import io
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 import torch
+import typer
+
+from ftor.cli import app
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -34,3 +38,16 @@ def test_links_lead_somewhere():
     links = re.findall(r"\]\(([^)#]+)\)", README.read_text())
     assert links
     assert [link for link in links if not (README.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/training.md", "docs/RESULTS.md"])
+def test_commands_are_understood(page):
+    text = (README.parent / page).read_text("utf-8")
+    lines = re.findall(r"^    (?:accelerate launch .* -m )?(ftor .*)$", text, re.M)
+    assert lines
+    for line in lines:
+        words = shlex.split(line, comments=True)[1:]
+        command = typer.main.get_command(app)
+        while hasattr(command, "commands"):
+            command = command.commands[words.pop(0)]
+        assert command.make_context("ftor", words).params
