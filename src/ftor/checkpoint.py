@@ -28,6 +28,8 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
         with unfinished.open("rb") as file:
             os.fsync(file.fileno())
         unfinished.replace(path)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
     finally:
         unfinished.unlink(missing_ok=True)
 

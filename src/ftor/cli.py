@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ftor import __version__
 from ftor.config import Config, ConfigError, shipped
 from ftor.errors import FtorError
 from ftor.progress import Report
@@ -21,19 +22,33 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Sequence transduction that generalises: train on short examples, be right on longer ones.",
     epilog='Begin with: ftor train mirror, then ftor predict runs/mirror-0 "a b c d e f g h i j k a"',
 )
 data_app = typer.Typer(no_args_is_help=True, help="Find or generate data.")
 app.add_typer(data_app, name="data")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A model folder, as ftor train makes it.")]
-Threads = Annotated[int | None, typer.Option(min=1, help="CPU threads; all cores if not given.")]
+Threads = Annotated[int, typer.Option(min=1, help="CPU threads; more than one pays on an idle machine only.")]
 Lengths = Annotated[int, typer.Option(min=1, help="How many output lengths are tried for each sentence.")]
 DataDir = Annotated[
     Path | None, typer.Option(help="Where data is; else $FTOR_DATA, ./data, then the user's cache.")
 ]
 Ledger = Annotated[Path | None, typer.Option(help="A JSONL file to add the results to.")]
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Sequence transduction that generalises: train on short examples, be right on longer ones."""
 
 
 @app.command(epilog="Example: ftor train mirror --seed 1 --set training.epochs=5")
@@ -56,7 +71,7 @@ def train(
         Path | None, typer.Option(metavar="DIR", help="Go on with a run that was stopped.")
     ] = None,
     data_dir: DataDir = None,
-    threads: Threads = None,
+    threads: Threads = 1,
     ledger: Ledger = None,
 ) -> None:
     """Train a model, and evaluate it."""
@@ -101,7 +116,7 @@ def predict(
     fertilities: Annotated[bool, typer.Option("--fertilities", help="Add copies per source token.")] = False,
     tree: Annotated[bool, typer.Option("--tree", help="Add the best reordering tree.")] = False,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Sentences at a time.")] = None,
-    threads: Threads = None,
+    threads: Threads = 1,
 ) -> None:
     """Translate sentences: JSON lines with source, prediction, tokens, score and length."""
     import ftor
@@ -126,13 +141,13 @@ def predict(
     _write_lines(records(), output)
 
 
-@app.command(epilog="Example: ftor evaluate runs/mirror-0 data/mirror/test.tsv")
+@app.command(epilog="Example: ftor evaluate runs/mirror-0 more.tsv")
 def evaluate(
     folder: Folder,
     file: Annotated[Path, typer.Argument(metavar="FILE.tsv", help="Source, tab, gold target.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     lengths: Lengths = 1,
-    threads: Threads = None,
+    threads: Threads = 1,
     ledger: Ledger = None,
 ) -> None:
     """Compare a model's outputs with gold ones: exact match, by length too, edit distance, length error."""
@@ -166,11 +181,13 @@ def explain(
     sentence: Annotated[str, typer.Argument(metavar="SENTENCE")],
     out: Annotated[Path | None, typer.Option(help="A picture, .png or .svg, instead of text.")] = None,
     lengths: Lengths = 1,
+    threads: Threads = 1,
 ) -> None:
     """Show how a model came to its output: fertilities, reordering tree, alignment."""
     import ftor
     from ftor.explain import picture, view
 
+    _use(threads)
     prediction = ftor.load(folder).predict([sentence], lengths=lengths)[0]
     if out is None:
         _print(view(prediction))
@@ -222,7 +239,9 @@ def data_generate(
     out: Annotated[
         Path | None, typer.Option(help="A folder for all splits, or a .tsv file for one; stdout for one.")
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Only train, dev or test; test with --lengths.")] = None,
+    split: Annotated[
+        str | None, typer.Option(help="Only one: train, dev or test; test if --size or --lengths.")
+    ] = None,
     size: Annotated[
         int | None, typer.Option(min=1, help="Number of pairs; that of the published split.")
     ] = None,
@@ -245,6 +264,8 @@ def data_generate(
         return
     if split not in mirror.SPLITS[task]:
         raise typer.BadParameter(f"expected one of {', '.join(mirror.SPLITS[task])}", param_hint="--split")
+    if out is not None and out.suffix != ".tsv":
+        raise typer.BadParameter("expected a .tsv file for one split", param_hint="--out")
     pairs = mirror.draw(task, split, seed, size, _numbers(lengths))
     if out is not None:
         mirror.write(pairs, out)
@@ -322,11 +343,10 @@ def _write_lines(records: Iterator[dict[str, Any]], path: Path | None) -> None:
     write_atomically(path, write)
 
 
-def _use(threads: int | None) -> None:
-    if threads is not None:
-        import torch
+def _use(threads: int) -> None:
+    import torch
 
-        torch.set_num_threads(threads)
+    torch.set_num_threads(threads)
 
 
 def _print(renderable: Any) -> None:

@@ -80,6 +80,7 @@ class TrainingConfig(_Section):
         "exact_match", description="dev metric of the best epoch"
     )
     precision: Literal["no", "bf16", "fp16"] = Field("no", description="mixed precision, for GPUs")
+    word_dropout: float = Field(0.0, ge=0, lt=1, description="how many source words training makes unknown")
     trackers: list[str] = Field([], description="accelerate's trackers beside log.jsonl, e.g. tensorboard")
     checkpoint_minutes: float = Field(5.0, gt=0, description="longest time between two checkpoints")
 
@@ -239,5 +240,6 @@ def _explain(problem: Any, where: str) -> str:
         near = _nearest(path, known) or _nearest(path.rsplit(".", 1)[-1], known)
         return f"{where}: {path}: unknown key{near}"
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+    message = message.replace("a valid boolean", "true or false")
     expected = message if path == "training" else f"expected {message}, found {problem['input']!r}"
     return f"{where}: {path}: {expected}"

@@ -44,9 +44,10 @@ class Model:
         folder = Path(folder)
         config, vocabularies = read_folder(folder)
         weights, _ = load_tensors(folder / "model.safetensors")
-        network = _network(config, vocabularies)
+        with torch.device("meta"):  # no time for first values that are overwritten
+            network = _network(config, vocabularies)
         try:
-            network.load_state_dict(weights)
+            network.load_state_dict(weights, assign=True)
         except RuntimeError as error:
             raise CheckpointError(
                 f"{folder / 'model.safetensors'}: weights of another model: {error}"

@@ -1,6 +1,6 @@
 """What a model answers: the output, its probability, and how the model came to it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -59,7 +59,7 @@ class Prediction:
     tokens: tuple[str, ...]
     score: float
     length_score: float
-    structure: Structure | None = None
+    structure: Structure | None = field(default=None, repr=False)
 
     @property
     def text(self) -> str:

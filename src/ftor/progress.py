@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 SECONDS_BETWEEN_LINES = 10.0
-STILL_STARTING = "still at the first batch; on a new machine the kernels are compiled now, once"
+STILL_STARTING = "still at the first batch; on a new machine this is when kernels are compiled"
 SLOW_START = 4.0
 """Seconds until the first result after which somebody may want to know why."""
 

@@ -1,7 +1,6 @@
 """A run: the folder that it lives in, from its first step or from where it was stopped, to its record."""
 
 import ctypes
-import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -67,6 +66,7 @@ class Run:
         _keep_freed_memory()
         _check_trackers(self.config)
         report = report if self.speaks else Report(quiet=True)
+        report.say(f"run: {self.folder}")
         with _processes().main_process_first():  # which generates data, if there is none, for all
             splits = load_splits(self.config, data_folder, self.folder, report)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -87,7 +87,7 @@ class Run:
         threads = torch.get_num_threads()
         options = {
             "--data-dir": data_folder,
-            "--threads": None if threads == os.cpu_count() else threads,
+            "--threads": None if threads == 1 else threads,
             "--ledger": ledger,
         }
         given = [part for name, value in options.items() if value is not None for part in (name, str(value))]

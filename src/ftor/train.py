@@ -144,7 +144,8 @@ class Trainer:
         # A process without examples takes part with one that counts for nothing.
         weight = float(len(mine) > 0)
         warming_up = state.epoch < settings.alignment_epochs
-        batch = self.train_set.batch(mine if len(mine) else rows[:1], warming_up).to(accelerator.device)
+        batch = self.train_set.batch(mine if len(mine) else rows[:1], warming_up)
+        batch = batch.with_unknown_words(settings.word_dropout).to(accelerator.device)
         try:
             losses: Losses = self.network(batch)
         except ValueError as error:  # the distributions take no numbers that are not finite
@@ -339,9 +340,11 @@ class Trainer:
                 saved.setdefault(int(number), {})[key] = value
         self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": saved})
         self._write_log()
-        self.report.say(
-            f"going on with {self.folder} at epoch {self.state.epoch + 1}, step {self.state.step + 1}"
-        )
+        if self.state.epoch < self.config.training.epochs:
+            where = f"epoch {self.state.epoch + 1}, step {self.state.step + 1}"
+            self.report.say(f"going on with {self.folder} at {where}")
+        else:
+            self.report.say(f"{self.folder} has had its {self.state.epoch} epochs")
 
     def _fingerprint(self) -> str:
         """Sixteen digits that change with the training and dev pairs."""
@@ -365,7 +368,9 @@ class Trainer:
 
     def _status(self, losses: Sequence[float], examples: int) -> str:
         terms = zip(Losses._fields, losses, strict=True)
-        shown = [f"{name} {value / examples:.3f}" for name, value in terms if name != "alignment" or value]
+        shown = [
+            f"{name} {max(value / examples, 0):.3f}" for name, value in terms if name != "alignment" or value
+        ]
         history = self.state.history
         dev = [f"dev {100 * history[-1]['dev_exact_match']:.1f} %"] if history else []
         return " ".join([f"epoch {self.state.epoch + 1}", *shown, *dev])

@@ -61,6 +61,14 @@ def test_sources_know_which_of_their_tokens_are_the_same():
     assert batch.as_trained(torch.tensor([5, 4]), classes=3).tolist() == [COPY, COPY]
 
 
+def test_words_become_unknown_at_random():
+    vocabularies = Vocabularies.of(PAIRS, copying=False, start_token=True)
+    batch = Dataset(PAIRS, vocabularies).batch(torch.arange(2))
+    assert batch.with_unknown_words(0.0) is batch
+    every = batch.with_unknown_words(0.999999)
+    assert every.source.tolist() == [[START, UNKNOWN, UNKNOWN, UNKNOWN], [START, UNKNOWN, 0, 0]]
+
+
 def test_wanted_alignments_become_a_mask():
     vocabularies = Vocabularies.of(PAIRS, copying=False, start_token=True)
     dataset, rows = Dataset(PAIRS, vocabularies, [[(1, 1)], [(0, 2), (1, 0)]]), torch.tensor([1, 0])

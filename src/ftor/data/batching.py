@@ -36,6 +36,13 @@ class Batch:
     aligned: Tensor | None
     rows: Tensor
 
+    def with_unknown_words(self, share: float) -> Self:
+        """The same with a share of the source words, drawn at random, unknown."""
+        if not share:
+            return self
+        unknown = (torch.rand(self.source.shape) < share) & (self.source >= SOURCE_SPECIALS)
+        return replace(self, source=self.source.masked_fill(unknown, UNKNOWN))
+
     def to(self, device: torch.device) -> Self:
         """The same on another device."""
         moved: dict[str, Any] = {
