@@ -102,7 +102,7 @@ class TestOverrides:
             ("training.epochs=0", r"training.epochs: expected greater than or equal to 1, found 0"),
             ("model.width=7", r"model.width: expected a multiple of 2, found 7"),
             ("model.dropout=1", r"model.dropout: expected less than 1, found 1"),
-            ("model.copying=1", r"model.copying: expected a valid boolean, found 1"),
+            ("model.copying=1", r"model.copying: expected true or false, found 1"),
             ("model.order=backwards", r"model.order: expected 'fertility-reordering', .*found 'backwards'"),
             ("training.learning_rate=inf", r"training.learning_rate: expected a finite number, found inf"),
             ("training.learning_rate=nan", r"training.learning_rate: expected a finite number, found nan"),

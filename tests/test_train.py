@@ -167,7 +167,7 @@ class TestStopped:
         assert not (folder / "metrics.json").exists()
         assert state_of(folder)["step"] > 0
         command = shlex.split(re.search(r"^stopped; to go on: (.*)$", stopped.err, re.M)[1])
-        assert command == ["ftor", "train", "--resume", str(folder), "--threads", "1"]
+        assert command == ["ftor", "train", "--resume", str(folder)]
         assert run_here(*command[1:]).code == 0
         assert_same_run(folder, run("whole", training__epochs=8))
 

@@ -66,10 +66,10 @@ class Run:
         _keep_freed_memory()
         _check_trackers(self.config)
         report = report if self.speaks else Report(quiet=True)
-        report.say(f"run: {self.folder}")
         with _processes().main_process_first():  # which generates data, if there is none, for all
             splits = load_splits(self.config, data_folder, self.folder, report)
         self.folder.mkdir(parents=True, exist_ok=True)
+        report.say(f"run: {self.folder}")
         if self.speaks and not (self.folder / "config.toml").exists():
             write_text(self.folder / "config.toml", self.config.to_toml())  # from now on it can be resumed
         try:
