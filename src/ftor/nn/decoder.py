@@ -15,15 +15,7 @@ State = tuple[Tensor, Tensor]
 
 
 class _Decoder(nn.Module):
-    """A hidden layer, and for each copy a layer of its own on top of it.
-
-    Args:
-        width: D, the size of the source's context vectors.
-        classes: V, the number of target classes.
-        max_fertility: d.
-        hidden: size of the MLP's hidden layer.
-        dropout: probability of dropping its units in training.
-    """
+    """A hidden layer, and for each copy a layer of its own on top of it; arguments as below."""
 
     def __init__(
         self, width: int, classes: int, max_fertility: int = 4, hidden: int = 128, dropout: float = 0.1
