@@ -1,15 +1,41 @@
-"""How good outputs are: exact match, edit distance and length, over all examples and by length."""
+"""How good outputs are: exact match, edit distance, length and a task's own judges, overall and by group."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Group
+from rich import console
 from rich.table import Table
 
 from ftor.ops.simd import kernel
+
+Tokens = Sequence[str]
+
+
+class Judge(NamedTuple):
+    """One way to call an output right.
+
+    Attributes:
+        name: what the share of right outputs is called, such as "execution_accuracy".
+        same: takes the gold tokens and the predicted tokens.
+    """
+
+    name: str
+    same: Callable[[Tokens, Tokens], bool]
+
+
+class Grouping(NamedTuple):
+    """What examples are grouped by, besides their length.
+
+    Attributes:
+        name: of what is counted, such as "parameters".
+        key: takes the gold tokens.
+    """
+
+    name: str
+    key: Callable[[Tokens], int]
 
 
 @dataclass(frozen=True)
@@ -19,6 +45,17 @@ class LengthGroup:
     length: int
     count: int
     exact_match: float
+
+
+@dataclass(frozen=True)
+class Group:
+    """The examples of one value of a `Grouping`; `share` is the first judge's, None without judges."""
+
+    name: str
+    value: int
+    count: int
+    exact_match: float
+    share: float | None
 
 
 @dataclass(frozen=True)
@@ -33,6 +70,8 @@ class Metrics:
         length_error: mean |length of the prediction − length of the gold|.
         length_match: share of predictions as long as their golds.
         by_length: exact match by length, shortest first.
+        shares: share of predictions that each judge calls right, by its name, in the judges' order.
+        by_group: exact match and the first judge's share by the grouping's values, smallest first.
     """
 
     count: int
@@ -42,32 +81,52 @@ class Metrics:
     length_error: float
     length_match: float
     by_length: tuple[LengthGroup, ...]
+    shares: dict[str, float] = field(default_factory=dict)
+    by_group: tuple[Group, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as dicts, lists and numbers that JSON knows."""
-        return asdict(self) | {"by_length": [asdict(group) for group in self.by_length]}
+        values = asdict(self)
+        return values | {name: list(values[name]) for name in ("by_length", "by_group")}
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Read back what `as_dict` gave."""
-        return cls(**values | {"by_length": tuple(LengthGroup(**group) for group in values["by_length"])})
+        """Read back what `as_dict` gave, also before there were judges and groupings."""
+        lengths = tuple(LengthGroup(**group) for group in values["by_length"])
+        groups = tuple(Group(**group) for group in values.get("by_group", ()))
+        return cls(**values | {"by_length": lengths, "by_group": groups})
 
-    def table(self) -> Group:
-        """Return two tables for the terminal: a summary, and exact match by length."""
+    def table(self) -> console.Group:
+        """Return tables for the terminal: a summary, exact match by length, and what else was grouped by."""
         summary = Table("metric", "value")
         summary.columns[1].justify = "right"
         summary.add_row("examples", str(self.count))
+        for name, share in self.shares.items():
+            summary.add_row(name.replace("_", " "), _percent(share))
         summary.add_row("exact match", _percent(self.exact_match))
         summary.add_row("right length", _percent(self.length_match))
         summary.add_row("mean length error", f"{self.length_error:.2f}")
         summary.add_row("mean edit distance", f"{self.edit_distance:.2f}")
         summary.add_row("edits per gold token", f"{self.per:.4f}")
-        lengths = Table("length", "examples", "exact match")
-        for column in lengths.columns:
-            column.justify = "right"
-        for group in self.by_length:
-            lengths.add_row(str(group.length), str(group.count), _percent(group.exact_match))
-        return Group(summary, lengths)
+        lengths = [(group.length, group.count, group.exact_match) for group in self.by_length]
+        tables = [summary, _table(["length", "examples", "exact match"], lengths)]
+        if self.by_group:
+            judged = [next(iter(self.shares)).replace("_", " ")] if self.shares else []
+            groups = [
+                (g.value, g.count, g.exact_match, *([g.share] if judged else [])) for g in self.by_group
+            ]
+            tables.append(_table([self.by_group[0].name, "examples", "exact match", *judged], groups))
+        return console.Group(*tables)
+
+
+def _table(header: Sequence[str], rows: Sequence[tuple[int | float | None, ...]]) -> Table:
+    """Columns to the right; a row is a value, a count, and shares."""
+    table = Table(*header)
+    for column in table.columns:
+        column.justify = "right"
+    for value, count, *shares in rows:
+        table.add_row(str(value), str(count), *(_percent(share) for share in shares if share is not None))
+    return table
 
 
 def _percent(share: float) -> str:
@@ -75,11 +134,16 @@ def _percent(share: float) -> str:
 
 
 def evaluate(
-    golds: Sequence[Sequence[str]], predictions: Sequence[Sequence[str]], keys: Sequence[int] | None = None
+    golds: Sequence[Tokens],
+    predictions: Sequence[Tokens],
+    keys: Sequence[int] | None = None,
+    judges: Sequence[Judge] = (),
+    group: Grouping | None = None,
 ) -> Metrics:
     """Compare predicted tokens with the gold tokens.
 
     `keys` are the lengths to group by, one for each example; the golds' own lengths if None.
+    `judges` and `group` are what `ftor.tasks` knows about the task.
     """
     keys = [len(gold) for gold in golds] if keys is None else keys
     for name, values in (("predictions", predictions), ("keys", keys)):
@@ -90,19 +154,38 @@ def evaluate(
     pairs = list(zip(golds, predictions, strict=True))
     distances = np.array([edit_distance(gold, prediction) for gold, prediction in pairs])
     errors = np.array([abs(len(gold) - len(prediction)) for gold, prediction in pairs])
-    groups = np.array(keys)
+    exact = distances == 0
+    right = {judge.name: np.array([judge.same(*pair) for pair in pairs], bool) for judge in judges}
+    first = next(iter(right.values()), None)
+    values = [group.key(gold) for gold in golds] if group else []
     return Metrics(
         count=len(pairs),
-        exact_match=float(np.mean(distances == 0)),
+        exact_match=float(np.mean(exact)),
         edit_distance=float(np.mean(distances)),
         per=float(np.sum(distances)) / max(sum(map(len, golds)), 1),  # all golds may be empty
         length_error=float(np.mean(errors)),
         length_match=float(np.mean(errors == 0)),
         by_length=tuple(
-            LengthGroup(int(key), int(np.sum(groups == key)), float(np.mean(distances[groups == key] == 0)))
-            for key in np.unique(groups)
+            LengthGroup(key, int(np.sum(rows)), float(np.mean(exact[rows]))) for key, rows in _rows(keys)
+        ),
+        shares={name: float(np.mean(verdicts)) for name, verdicts in right.items()},
+        by_group=tuple(
+            Group(
+                group.name if group else "",
+                value,
+                int(np.sum(rows)),
+                float(np.mean(exact[rows])),
+                None if first is None else float(np.mean(first[rows])),
+            )
+            for value, rows in _rows(values)
         ),
     )
+
+
+def _rows(keys: Sequence[int]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    """Each distinct key, smallest first, and which examples have it."""
+    array = np.array(keys, np.int64)
+    return ((int(key), array == key) for key in np.unique(array))
 
 
 def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
