@@ -35,7 +35,7 @@ _OF_ONE_ARGUMENT = """
 """
 ARITIES = dict.fromkeys(_OF_ONE_ARGUMENT.split(), 1)
 ARITIES |= {"_equals": 2, "_miles_distant": 2, "_services": 2}
-"""The number of arguments of every function but these; what is not listed is a constant."""
+"""How many arguments every other function takes; what is not listed is a constant."""
 
 
 def read(tokens: Sequence[str]) -> Term:

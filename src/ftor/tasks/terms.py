@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ftor.errors import FtorError
 
-DEEPEST = 200
+DEEPEST = 100
 """Deeper programs are refused: the deepest gold has 14 levels, and walking a tree may recurse."""
 
 
