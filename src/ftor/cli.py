@@ -14,6 +14,7 @@ from ftor.errors import FtorError
 from ftor.progress import Report
 
 if TYPE_CHECKING:
+    from ftor.grammar import Grammar
     from ftor.prediction import Prediction
 
 LINES_AT_ONCE = 1024
@@ -29,7 +30,15 @@ app.add_typer(data_app, name="data")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A model folder, as ftor train makes it.")]
 Threads = Annotated[int, typer.Option(min=1, help="CPU threads; more than one pays on an idle machine only.")]
-Lengths = Annotated[int, typer.Option(min=1, help="How many output lengths are tried for each sentence.")]
+Lengths = Annotated[
+    int | None, typer.Option(min=1, help="How many output lengths are tried; as configured with a grammar.")
+]
+GrammarOption = Annotated[
+    str,
+    typer.Option(
+        "--grammar", metavar="G.cfg|none", help="What outputs derive from; else the model's own, if any."
+    ),
+]
 DataDir = Annotated[
     Path | None, typer.Option(help="Where data is; else $FTOR_DATA, ./data, then the user's cache.")
 ]
@@ -111,7 +120,8 @@ def predict(
     ] = None,
     input_file: Annotated[Path | None, typer.Option("--input", help="Text, one sentence per line.")] = None,
     output: Annotated[Path | None, typer.Option(help="A JSONL file; stdout if not given.")] = None,
-    lengths: Lengths = 1,
+    lengths: Lengths = None,
+    grammar: GrammarOption = "own",
     alignment: Annotated[bool, typer.Option("--alignment", help="Add P(output ← source).")] = False,
     fertilities: Annotated[bool, typer.Option("--fertilities", help="Add copies per source token.")] = False,
     tree: Annotated[bool, typer.Option("--tree", help="Add the best reordering tree.")] = False,
@@ -126,6 +136,7 @@ def predict(
     _use(threads)
     model = ftor.load(folder)
     lines = list(_sentences(sentences, input_file))
+    language = _language(grammar)
     structure = alignment or fertilities or tree
     report = Report(quiet=len(lines) < 100)
 
@@ -133,7 +144,12 @@ def predict(
         for first in range(0, len(lines), LINES_AT_ONCE):
             some = lines[first : first + LINES_AT_ONCE]
             found = model.predict(
-                some, lengths=lengths, batch_size=batch_size, structure=structure, report=report
+                some,
+                lengths=lengths,
+                grammar=language,
+                batch_size=batch_size,
+                structure=structure,
+                report=report,
             )
             for source, prediction in zip(some, found, strict=True):
                 yield _record(source, prediction, alignment, fertilities, tree)
@@ -146,7 +162,8 @@ def evaluate(
     folder: Folder,
     file: Annotated[Path, typer.Argument(metavar="FILE.tsv", help="Source, tab, gold target.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
-    lengths: Lengths = 1,
+    lengths: Lengths = None,
+    grammar: GrammarOption = "own",
     threads: Threads = 1,
     ledger: Ledger = None,
 ) -> None:
@@ -157,7 +174,9 @@ def evaluate(
 
     _use(threads)
     model = ftor.load(folder)
-    metrics = model.evaluate(read_pairs(file), lengths, Report())
+    data = model.config.data
+    pairs = read_pairs(file, data.source_tokenizer, data.target_tokenizer)
+    metrics = model.evaluate(pairs, lengths, Report(), _language(grammar))
     if ledger is not None:
         seed, found = model.config.training.seed, metrics.as_dict()
         record = {
@@ -165,6 +184,7 @@ def evaluate(
             "seed": seed,
             "config": model.config.hash,
             "file": file.name,
+            "grammar": str(grammar),
             "lengths": lengths,
             "commit": commit(),
         }
@@ -180,7 +200,8 @@ def explain(
     folder: Folder,
     sentence: Annotated[str, typer.Argument(metavar="SENTENCE")],
     out: Annotated[Path | None, typer.Option(help="A picture, .png or .svg, instead of text.")] = None,
-    lengths: Lengths = 1,
+    lengths: Lengths = None,
+    grammar: GrammarOption = "own",
     threads: Threads = 1,
 ) -> None:
     """Show how a model came to its output: fertilities, reordering tree, alignment."""
@@ -188,7 +209,7 @@ def explain(
     from ftor.explain import picture, view
 
     _use(threads)
-    prediction = ftor.load(folder).predict([sentence], lengths=lengths)[0]
+    prediction = ftor.load(folder).predict([sentence], lengths=lengths, grammar=_language(grammar))[0]
     if out is None:
         _print(view(prediction))
     else:
@@ -271,6 +292,15 @@ def data_generate(
         mirror.write(pairs, out)
     else:
         sys.stdout.writelines(f"{source}\t{target}\n" for source, target in pairs)
+
+
+def _language(option: str) -> "Grammar | str | None":
+    """The grammar that --grammar names, read once."""
+    from ftor.grammar import Grammar
+
+    if option == "own":
+        return option
+    return None if option == "none" else Grammar.read(option)
 
 
 def _numbers(text: str | None) -> list[int]:

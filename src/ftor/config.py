@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from ftor.errors import FtorError
 
 Order = Literal["fertility-reordering", "reordering-fertility", "fertility"]
+Tokenizer = Literal["whitespace", "english"]
 
 
 class ConfigError(FtorError):
@@ -34,6 +35,15 @@ class DataConfig(_Section):
     dev: str | None = Field(None, description="TSV file that chooses the best epoch")
     test: str | None = Field(None, description="TSV file that is evaluated once, at the end")
     start_token: bool = Field(True, description="put a token of its own before each source")
+    source_tokenizer: Tokenizer = Field("whitespace", description="english: spaCy's rules")
+    target_tokenizer: Tokenizer = Field("whitespace", description="english: spaCy's rules")
+    lowercase: bool = Field(False, description="look source words up in lower case; copies keep their case")
+    vectors: str | None = Field(None, description="GloVe-format text file of pretrained word vectors")
+    copy_vocabulary: Literal["open", "closed"] = Field(
+        "open", description="whether copies may be words that are no target class"
+    )
+    copy_case: Literal["same", "any"] = Field("same", description="any: words that differ in case are copies")
+    no_copy: list[str] = Field([], description="target tokens that are never trained as copies")
 
 
 class ModelConfig(_Section):
@@ -45,6 +55,8 @@ class ModelConfig(_Section):
     encoder: Literal["highway", "plain"] = Field("highway", description="which bidirectional LSTM")
     width: int = Field(200, ge=2, multiple_of=2, description="D, size of embeddings and encoder outputs")
     embedding: Literal["normal", "xavier"] = Field("normal", description="standard, or smaller at first")
+    embedding_dropout: float = Field(0.0, ge=0, lt=1, description="on the embeddings of source words")
+    train_vectors: bool = Field(False, description="whether pretrained vectors change in training")
     encoder_layers: int = Field(2, ge=1, description="layers of each encoder")
     recurrent_dropout: float = Field(0.1, ge=0, lt=1, description="between time steps, highway encoder only")
     layer_dropout: float = Field(0.1, ge=0, lt=1, description="between the layers of an encoder")
@@ -76,11 +88,12 @@ class TrainingConfig(_Section):
     alignment_threshold: float = Field(0.8, gt=0, le=1, description="χ, least IBM-1 posterior of a pair")
     alignment_iterations: int = Field(150, ge=1, description="EM iterations of IBM-1")
     bucket_noise: float = Field(0.1, ge=0, lt=1, description="how far lengths are blurred when batches form")
-    select_by: Literal["loss", "exact_match"] = Field(
-        "exact_match", description="dev metric of the best epoch"
+    select_by: Literal["loss", "exact_match", "accuracy"] = Field(
+        "exact_match", description="dev metric of the best epoch; accuracy is the task's own"
     )
     precision: Literal["no", "bf16", "fp16"] = Field("no", description="mixed precision, for GPUs")
     word_dropout: float = Field(0.0, ge=0, lt=1, description="how many source words training makes unknown")
+    average_epochs: float = Field(0.0, ge=0, description="the epochs whose weights are averaged; 0: none")
     trackers: list[str] = Field([], description="accelerate's trackers beside log.jsonl, e.g. tensorboard")
     checkpoint_minutes: float = Field(5.0, gt=0, description="longest time between two checkpoints")
 
@@ -91,6 +104,13 @@ class TrainingConfig(_Section):
         return self
 
 
+class DecodingConfig(_Section):
+    """How outputs are searched: `[decoding]`."""
+
+    grammar: str | None = Field(None, description="a shipped grammar or a .cfg file; outputs derive from it")
+    lengths: int = Field(1, ge=1, description="k, how many output lengths are tried with the grammar")
+
+
 class Config(_Section):
     """An experiment."""
 
@@ -98,6 +118,7 @@ class Config(_Section):
     data: DataConfig = DataConfig()
     model: ModelConfig = ModelConfig()
     training: TrainingConfig = TrainingConfig()
+    decoding: DecodingConfig = DecodingConfig()
 
     @classmethod
     def load(cls, name_or_path: str | Path, overrides: Iterable[str] = ()) -> Self:

@@ -1,23 +1,34 @@
 """A trained model with its vocabulary: kept in a folder, and asked for predictions."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 import torch
+from torch import Tensor
 
 from ftor.checkpoint import CheckpointError, load_tensors, save_tensors, write_text
 from ftor.config import Config
 from ftor.data.batching import SourceBatch, Vocabularies
-from ftor.data.reading import DataError, Pair, tokenize
-from ftor.data.vocabulary import START_TOKEN
+from ftor.data.copying import Copying
+from ftor.data.reading import DataError, Pair, data_folders, find_file, tokenize
+from ftor.data.vectors import read_vectors, stacked
+from ftor.data.vocabulary import SOURCE_SPECIALS, START_TOKEN
+from ftor.errors import FtorError
+from ftor.grammar import Grammar
 from ftor.models import Transducer
 from ftor.models.transducer import Decoded
+from ftor.nn import PretrainedEmbedding
 from ftor.prediction import Prediction, Step, Structure
 from ftor.progress import Report
-from ftor.tasks.metrics import Metrics, evaluate
+from ftor.tasks import grouping, judges
+from ftor.tasks.metrics import WELL_FORMED, Metrics, evaluate
 
+GRAMMAR_FILE = "grammar.cfg"
+OWN = "own"
+"""The grammar that a model was made with, if any."""
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -29,14 +40,48 @@ class Model:
     'a b c d e f g h i j k a b b a k j i h g f e d c b a'
     """
 
-    def __init__(self, config: Config, vocabularies: Vocabularies, network: Transducer) -> None:
+    def __init__(
+        self,
+        config: Config,
+        vocabularies: Vocabularies,
+        network: Transducer,
+        grammar: Grammar | None = None,
+        data_folder: Path | None = None,
+    ) -> None:
         self.config, self.vocabularies, self.network = config, vocabularies, network
+        self.grammar, self._data_folder = grammar, data_folder
+        self._trained_words = len(vocabularies.source.tokens)
 
     @classmethod
-    def new(cls, config: Config, pairs: Sequence[Pair]) -> Self:
-        """An untrained model for training pairs; its weights are drawn from torch's generator."""
-        vocabularies = Vocabularies.of(pairs, config.model.copying, config.data.start_token)
-        return cls(config, vocabularies, _network(config, vocabularies))
+    def new(
+        cls,
+        config: Config,
+        pairs: Sequence[Pair],
+        data_folder: Path | None = None,
+        report: Report | None = None,
+    ) -> Self:
+        """An untrained model for training pairs; its weights are drawn from torch's generator.
+
+        `data_folder` is where pretrained vectors are looked for, if not in the usual folders.
+        """
+        grammar = Grammar.read(config.decoding.grammar) if config.decoding.grammar else None
+        terminals = grammar.terminals if grammar else ()
+        copying = Copying.of(config.data) if config.model.copying else None
+        data = config.data
+        vocabularies = Vocabularies.of(pairs, copying, data.start_token, data.lowercase, terminals)
+        if data.vectors is None:
+            return cls(config, vocabularies, _network(config, vocabularies), grammar)
+        path = find_file(data.vectors, data_folder)
+        if path is None:
+            places = ", ".join(str(place) for place in data_folders(data_folder))
+            raise DataError(f"data.vectors: {data.vectors}: no such file; looked in {places}")
+        vectors = read_vectors(path, vocabularies.source.tokens, report)
+        network = _network(config, vocabularies, vectors.size)
+        # Positions without a word have vectors of their own, too, named as no word of a sentence can be.
+        words = [*(f" {special}" for special in range(SOURCE_SPECIALS)), *vocabularies.source.tokens]
+        assert isinstance(network.embedding, PretrainedEmbedding)
+        network.embedding.fill(torch.from_numpy(vectors.table(words)), vectors.mean, vectors.deviation)
+        return cls(config, vocabularies, network, grammar, data_folder)
 
     @classmethod
     def load(cls, folder: str | Path, device: str | torch.device = "cpu") -> Self:
@@ -44,31 +89,62 @@ class Model:
         folder = Path(folder)
         config, vocabularies = read_folder(folder)
         weights, _ = load_tensors(folder / "model.safetensors")
+        vectors = weights.get("embedding.weight") if config.data.vectors is not None else None
         with torch.device("meta"):  # no time for first values that are overwritten
-            network = _network(config, vocabularies)
+            network = _network(config, vocabularies, None if vectors is None else vectors.shape[1])
         try:
             network.load_state_dict(weights, assign=True)
         except RuntimeError as error:
             raise CheckpointError(
                 f"{folder / 'model.safetensors'}: weights of another model: {error}"
             ) from None
-        return cls(config, vocabularies, network.to(device).eval())
+        own = folder / GRAMMAR_FILE
+        grammar = Grammar.read(own) if own.is_file() else None
+        return cls(config, vocabularies, network.to(device).eval(), grammar)
 
     def save_description(self, folder: Path) -> None:
-        """Write the configuration and the vocabularies, which training does not change."""
-        vocabularies = {"source": self.vocabularies.source.tokens, "target": self.vocabularies.target.tokens}
+        """Write the configuration, vocabularies and grammar, which training does not change."""
+        vocabularies = {
+            "source": self.vocabularies.source.tokens[: self._trained_words],
+            "target": self.vocabularies.target.tokens,
+        }
         write_text(folder / "config.toml", self.config.to_toml())
         write_text(folder / "vocab.json", json.dumps(vocabularies, ensure_ascii=False, indent=0) + "\n")
+        if self.grammar is not None:
+            write_text(folder / GRAMMAR_FILE, self.grammar.text)
 
     def save_weights(self, folder: Path) -> None:
         """Write the weights as they are now."""
         save_tensors(folder / "model.safetensors", self.network.state_dict(), {})
 
+    def know(self, sentences: Iterable[Sequence[str]]) -> None:
+        """Look up the pretrained vectors of words that training lacked, so that they are not unknown.
+
+        Only vectors that training has not changed can be added to; a word that the file lacks, or any if
+        there is no file any more, gets a vector of its own.
+        """
+        embedding, source = self.network.embedding, self.vocabularies.source
+        if not isinstance(embedding, PretrainedEmbedding) or self.config.model.train_vectors:
+            return
+        words = dict.fromkeys(self.vocabularies.word(token) for tokens in sentences for token in tokens)
+        new = [word for word in words if word not in source]
+        if not new:
+            return
+        assert self.config.data.vectors is not None
+        path = find_file(self.config.data.vectors, self._data_folder)
+        found = read_vectors(path, new).found if path else {}
+        mean, deviation = embedding.moments.tolist()
+        size = embedding.weight.shape[1]
+        embedding.add(torch.from_numpy(stacked(new, found, size, mean, deviation)))
+        for word in new:
+            source.add(word)
+
     def predict(
         self,
         sentences: Sequence[str | Sequence[str]],
         *,
-        lengths: int = 1,
+        lengths: int | None = None,
+        grammar: Grammar | Path | str | None = OWN,
         batch_size: int | None = None,
         structure: bool = True,
         report: Report | None = None,
@@ -77,16 +153,22 @@ class Model:
 
         Args:
             sentences: text, or tokens.
-            lengths: k, how many output lengths are tried.
+            lengths: k, how many output lengths are tried; as configured with the model's own grammar, else 1.
+            grammar: what outputs derive from: "own" (the model's, if it has one), None, a grammar, or the
+                file or name of one.
             batch_size: sentences at a time; that of the configuration if not given.
             structure: whether predictions say how the model came to them, which takes longer.
             report: where progress is shown; nowhere if not given.
         """
         if isinstance(sentences, str):
             raise TypeError("sentences: expected a list of sentences, found one string")
-        sources = [tokenize(s) if isinstance(s, str) else tuple(s) for s in sentences]
+        tokenizer = self.config.data.source_tokenizer
+        sources = [tokenize(s, tokenizer) if isinstance(s, str) else tuple(s) for s in sentences]
         if not all(sources):
             raise DataError(f"sentences: expected text in each, found none in number {sources.index(()) + 1}")
+        language = self._language(grammar)
+        k = lengths or (self.config.decoding.lengths if language is not None else 1)
+        self.know(sources)
         size = batch_size or self.config.training.evaluation_batch_size
         by_length = sorted(range(len(sources)), key=lambda row: len(sources[row]))
         found: dict[int, Prediction] = {}
@@ -95,22 +177,66 @@ class Model:
         with torch.no_grad(), (report or Report(quiet=True)).counting(len(sources)) as count:
             for first in range(0, len(by_length), size):
                 rows = by_length[first : first + size]
-                predictions = self._predict([sources[row] for row in rows], lengths, structure)
+                predictions = self._predict([sources[row] for row in rows], k, language, structure)
                 found.update(zip(rows, predictions, strict=True))
                 count.advance(len(rows), "predicted")
         self.network.train(was_training)
         return [found[row] for row in range(len(sources))]
 
-    def evaluate(self, pairs: Sequence[Pair], lengths: int = 1, report: Report | None = None) -> Metrics:
-        """How many pairs are predicted right, by source length too."""
-        predictions = self.predict([p.source for p in pairs], lengths=lengths, structure=False, report=report)
-        golds = [pair.target for pair in pairs]
-        return evaluate(golds, [p.tokens for p in predictions], [len(pair.source) for pair in pairs])
+    @property
+    def constrains(self) -> bool:
+        """Whether outputs derive from the model's own grammar unless somebody says otherwise."""
+        return self.grammar is not None and self.config.model.decoder == "independent"
 
-    def _predict(self, sources: list[tuple[str, ...]], k: int, structure: bool) -> list[Prediction]:
+    def _language(self, grammar: Grammar | Path | str | None) -> Grammar | None:
+        if grammar is None or grammar == OWN:
+            return self.grammar if grammar == OWN and self.constrains else None
+        if self.config.model.decoder != "independent":
+            raise FtorError("grammar: expected an independent decoder, found a model that is autoregressive")
+        return grammar if isinstance(grammar, Grammar) else Grammar.read(grammar)
+
+    def _allowed_lengths(self, language: Grammar | None, most: int) -> Tensor | None:
+        """Which lengths up to `most` outputs may have: those that the grammar derives, used or not."""
+        known = language or self.grammar
+        return None if known is None else torch.tensor(known.lengths(most))
+
+    def evaluate(
+        self,
+        pairs: Sequence[Pair],
+        lengths: int | None = None,
+        report: Report | None = None,
+        grammar: Grammar | Path | str | None = OWN,
+    ) -> Metrics:
+        """How many pairs are predicted right, by source length too, and by what the task counts."""
+        sources = [pair.source for pair in pairs]
+        predictions = self.predict(sources, lengths=lengths, grammar=grammar, structure=False, report=report)
+        return self.judge(pairs, [prediction.tokens for prediction in predictions])
+
+    def judge(self, pairs: Sequence[Pair], outputs: Sequence[Sequence[str]]) -> Metrics:
+        """Compare outputs with the golds, as the task does."""
+        task = self.config.data.task
+        metrics = evaluate(
+            [pair.target for pair in pairs],
+            outputs,
+            [len(pair.source) for pair in pairs],
+            judges(task, self._data_folder),
+            grouping(task),
+        )
+        if self.grammar is None:
+            return metrics
+        rows = zip(outputs, pairs, strict=True)
+        accepted = [self.grammar.accepts(output, pair.source) for output, pair in rows]
+        return replace(metrics, shares=metrics.shares | {WELL_FORMED: sum(accepted) / len(accepted)})
+
+    def _predict(
+        self, sources: list[tuple[str, ...]], k: int, language: Grammar | None, structure: bool
+    ) -> list[Prediction]:
         device = self.network.embedding.weight.device
-        batch = self.vocabularies.source_batch(sources).to(device)
-        decoded = self.network.decode(batch, k)
+        terminals, search = (language.terminals, language.best) if language is not None else (None, None)
+        batch = self.vocabularies.source_batch(sources, terminals).to(device)
+        most = batch.source.shape[1] * self.config.model.max_fertility
+        allowed = self._allowed_lengths(language, most)
+        decoded = self.network.decode(batch, k, search, allowed)
         start = (START_TOKEN,) if self.vocabularies.start_token else ()
         read = [start + source for source in sources]
         choices, lengths = decoded.choices.tolist(), decoded.lengths.tolist()
@@ -177,8 +303,8 @@ def _copies(source: tuple[str, ...], fertilities: list[int]) -> tuple[str, ...]:
     )
 
 
-def _network(config: Config, vocabularies: Vocabularies) -> Transducer:
-    return Transducer(config.model, len(vocabularies.source), len(vocabularies.target))
+def _network(config: Config, vocabularies: Vocabularies, vector_size: int | None = None) -> Transducer:
+    return Transducer(config.model, len(vocabularies.source), len(vocabularies.target), vector_size)
 
 
 def read_folder(folder: Path) -> tuple[Config, Vocabularies]:
@@ -189,7 +315,8 @@ def read_folder(folder: Path) -> tuple[Config, Vocabularies]:
     try:
         tokens = json.loads((folder / "vocab.json").read_text("utf-8"))
         source, target = list(tokens["source"]), list(tokens["target"])
-        vocabularies = Vocabularies(source, target, config.model.copying, config.data.start_token)
+        copying = Copying.of(config.data) if config.model.copying else None
+        vocabularies = Vocabularies(source, target, copying, config.data.start_token, config.data.lowercase)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
             f"{folder / 'vocab.json'}: expected two lists of tokens, found a damaged file: {error!r}"

@@ -7,7 +7,7 @@ import random
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from accelerate import Accelerator
 from accelerate.utils import DistributedDataParallelKwargs, gather_object
 from torch import Tensor
 
+from ftor.averaging import Average
 from ftor.checkpoint import Checkpoints, clear_unfinished, load_tensors, write_json, write_text
 from ftor.config import Config, ConfigError
 from ftor.data.align import confident, ibm1
@@ -27,9 +28,11 @@ from ftor.errors import FtorError
 from ftor.ledger import commit, machine
 from ftor.model_card import model_card
 from ftor.models.transducer import SPLITS_AT_ONCE, Losses
-from ftor.predict import Model
+from ftor.predict import OWN, Model
 from ftor.progress import Count, Report
-from ftor.tasks.metrics import Metrics, evaluate
+from ftor.tasks.metrics import Metrics
+
+_SHOWN = ("dev_exact_match", "dev_execution_accuracy", "dev_tree_accuracy", "dev_clause_accuracy")
 
 
 class TrainingError(FtorError):
@@ -87,11 +90,14 @@ class Trainer:
             kwargs_handlers=[unused],
         )
         torch.manual_seed(settings.seed)
-        self.model = Model.new(config, splits.train)
+        self.model = Model.new(config, splits.train, splits.data_folder, report)
+        self.model.know(pair.source for pair in splits.dev)
         self.train_set = Dataset(splits.train, self.model.vocabularies, self._wanted_alignments())
         self.dev_set = Dataset(splits.reachable_dev, self.model.vocabularies)
         optimizer = torch.optim.Adam(self._parameter_groups(), lr=settings.learning_rate, fused=True)
         self.network, self.optimizer = self.accelerator.prepare(self.model.network, optimizer)
+        steps = settings.average_epochs * math.ceil(len(self.train_set) / settings.batch_size)
+        self.average = Average(self.model.network, steps) if steps else None
         self.checkpoints = Checkpoints(folder)
         self.state = State()
         self._commit = commit()  # of the code that runs now, whatever happens to its folder until the end
@@ -134,7 +140,11 @@ class Trainer:
                 self._save_checkpoint()
                 saved = time.monotonic()
         speed = (count.done - first) / max(time.monotonic() - begun, 1e-9)
-        self._end_epoch(speed)
+        with self.average.applied() if self.average is not None else nullcontext():
+            is_best = self._evaluate_epoch(speed)
+            if is_best and self.accelerator.is_main_process:
+                self.model.save_weights(self.folder)
+        self._end_epoch(is_best)
 
     def _step(self, rows: Tensor) -> list[float]:
         """One update from the examples `rows`; returns the sums of their loss terms, over all processes."""
@@ -160,6 +170,8 @@ class Trainer:
         if not math.isfinite(sum(sums)) or (settings.precision != "fp16" and not bool(torch.isfinite(norm))):
             raise TrainingError(self._not_finite(batch, objective))
         self.optimizer.step()
+        if self.average is not None:
+            self.average.update()
         return sums  # type: ignore[no-any-return]
 
     def _objective(self, losses: Losses) -> Tensor:
@@ -216,8 +228,8 @@ class Trainer:
             f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}; a smaller learning_rate may help"
         )
 
-    def _end_epoch(self, speed: float) -> None:
-        """Evaluate on dev, keep the weights if they are the best so far, and write a checkpoint."""
+    def _evaluate_epoch(self, speed: float) -> bool:
+        """Evaluate on dev; whether the weights are the best so far."""
         state = self.state
         dev_loss = self._dev_loss()
         if not math.isfinite(dev_loss):
@@ -225,32 +237,43 @@ class Trainer:
                 f"{self.splits.train_name}: the weights are not finite after epoch {state.epoch + 1}; "
                 "a smaller learning_rate may help"
             )
-        metrics = self._evaluate(self.splits.dev)
+        metrics = self._evaluate(self.splits.dev, grammar=None)
         record = {
             "epoch": state.epoch + 1,
             **{name: s / len(self.train_set) for name, s in zip(Losses._fields, state.sums, strict=True)},
             "dev_loss": dev_loss,
             "dev_exact_match": metrics.exact_match,
+            **{f"dev_{name}": share for name, share in metrics.shares.items()},
             "dev_length_error": metrics.length_error,
             "seconds": state.seconds,
             "examples_per_second": speed,
         }
-        value = [-dev_loss] if self.config.training.select_by == "loss" else [metrics.exact_match, -dev_loss]
+        value = {
+            "loss": [-dev_loss],
+            "exact_match": [metrics.exact_match, -dev_loss],
+            "accuracy": [metrics.accuracy, metrics.exact_match, -dev_loss],
+        }[self.config.training.select_by]
         state.history.append(record)
-        if state.best_epoch is None or value > state.best:
+        is_best = state.best_epoch is None or value > state.best
+        if is_best:
             state.best_epoch, state.best = state.epoch + 1, value
-            if self.accelerator.is_main_process:
-                self.model.save_weights(self.folder)
+        return is_best
+
+    def _end_epoch(self, is_best: bool) -> None:
+        """Write a checkpoint that begins the next epoch, and say what was found."""
+        state, record = self.state, self.state.history[-1]
         state.epoch, state.step, state.sums = state.epoch + 1, 0, [0.0] * len(state.sums)
         self._save_checkpoint()
         self._write_log()
         if self.config.training.trackers:
             self.accelerator.log({k: v for k, v in record.items() if k != "epoch"}, step=state.epoch)
+        shares = [(name, value) for name, value in record.items() if name in _SHOWN]
         self.report.say(
             f"epoch {state.epoch}/{self.config.training.epochs}: tokens {record['tokens']:.4f}, "
-            f"length {record['length']:.4f}, dev loss {dev_loss:.4f}, dev exact match "
-            f"{100 * metrics.exact_match:.1f} %, {speed:.0f} examples/s"
-            + (" (best so far)" if state.best_epoch == state.epoch else "")
+            f"length {record['length']:.4f}, dev loss {record['dev_loss']:.4f}, "
+            + "".join(f"{name.replace('_', ' ')} {100 * value:.1f} %, " for name, value in shares)
+            + f"{record['examples_per_second']:.0f} examples/s"
+            + (" (best so far)" if is_best else "")
         )
 
     @torch.no_grad()
@@ -270,13 +293,14 @@ class Trainer:
         total = float(self.accelerator.reduce(torch.tensor(total, device=self.accelerator.device)))
         return total / len(self.dev_set)
 
-    def _evaluate(self, pairs: Sequence[Pair]) -> Metrics:
+    def _evaluate(self, pairs: Sequence[Pair], grammar: str | None) -> Metrics:
         """The metrics of the network as it is now, computed by all processes together."""
         mine = list(pairs[self.accelerator.process_index :: self.accelerator.num_processes])
-        predictions = self.model.predict([pair.source for pair in mine], structure=False)
-        found = [(p.target, q.tokens, len(p.source)) for p, q in zip(mine, predictions, strict=True)]
-        golds, outputs, lengths = zip(*gather_object(found), strict=True)
-        return evaluate(golds, outputs, lengths)
+        sources = [pair.source for pair in mine]
+        predictions = self.model.predict(sources, grammar=grammar, structure=False)
+        found = [(pair, prediction.tokens) for pair, prediction in zip(mine, predictions, strict=True)]
+        all_pairs, outputs = zip(*gather_object(found), strict=True)
+        return self.model.judge(all_pairs, outputs)
 
     def _finish(self) -> dict[str, Any]:
         """Evaluate the best epoch on dev and test; write metrics and the model card."""
@@ -284,15 +308,18 @@ class Trainer:
         self.accelerator.wait_for_everyone()
         weights, _ = load_tensors(self.folder / "model.safetensors")
         self.model.network.load_state_dict(weights)
-        test = self.splits.test
+        found = {}
+        for split, pairs in {"dev": self.splits.dev, "test": self.splits.test}.items():
+            found[split] = self._evaluate(pairs, grammar=None).as_dict() if pairs else None
+            if pairs and self.model.constrains:
+                found[f"{split}_grammar"] = self._evaluate(pairs, grammar=OWN).as_dict()
         metrics = {
             "experiment": self.config.name,
             "seed": self.config.training.seed,
             "best_epoch": state.best_epoch,
             "epochs": state.epoch,
             "train": {"count": len(self.splits.train)},
-            "dev": self._evaluate(self.splits.dev).as_dict(),
-            "test": self._evaluate(test).as_dict() if test else None,
+            **found,
             "seconds": round(state.seconds, 1),
             "processes": self.accelerator.num_processes,
             "commit": self._commit,
@@ -309,6 +336,8 @@ class Trainer:
         tensors = {f"model.{name}": value for name, value in self.model.network.state_dict().items()}
         for number, values in self.optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer.{number}.{name}": value for name, value in values.items()}
+        if self.average is not None:
+            tensors |= {f"average.{name}": value for name, value in self.average.state().items()}
         scaler = getattr(self.accelerator, "scaler", None)
         description = asdict(self.state) | {
             "data": self._fingerprint(),
@@ -331,14 +360,14 @@ class Trainer:
         if scaler:
             self.accelerator.scaler.load_state_dict(scaler)
         self.state = State(**description)
-        names = self.model.network.state_dict()
-        self.model.network.load_state_dict({name: tensors[f"model.{name}"] for name in names})
+        self.model.network.load_state_dict(_below("model.", tensors))
         saved: dict[int, dict[str, Tensor]] = {}
-        for name, value in tensors.items():
-            if name.startswith("optimizer."):
-                _, number, key = name.split(".")
-                saved.setdefault(int(number), {})[key] = value
+        for name, value in _below("optimizer.", tensors).items():
+            number, key = name.split(".")
+            saved.setdefault(int(number), {})[key] = value
         self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": saved})
+        if self.average is not None:
+            self.average.restore(_below("average.", tensors))
         self._write_log()
         if self.state.epoch < self.config.training.epochs:
             where = f"epoch {self.state.epoch + 1}, step {self.state.step + 1}"
@@ -374,6 +403,11 @@ class Trainer:
         history = self.state.history
         dev = [f"dev {100 * history[-1]['dev_exact_match']:.1f} %"] if history else []
         return " ".join([f"epoch {self.state.epoch + 1}", *shown, *dev])
+
+
+def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names begin with `prefix`, by the rest of their names."""
+    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _seed(*parts: int) -> int:

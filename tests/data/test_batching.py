@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from ftor.data.batching import NO_CLASS, Dataset, Vocabularies, bounded, bucketed
+from ftor.data.copying import Copying
 from ftor.data.reading import Pair
 from ftor.data.vocabulary import COPY, START, UNKNOWN, Vocabulary
 
@@ -20,7 +21,7 @@ def test_no_text_is_mistaken_for_a_special_id():
 
 
 def test_examples_are_numbered_and_padded():
-    vocabularies = Vocabularies.of(PAIRS, copying=False, start_token=True)
+    vocabularies = Vocabularies.of(PAIRS, copying=None, start_token=True)
     assert vocabularies.source.tokens == ["a", "b", "c"]
     assert vocabularies.target.tokens == ["f", "a", "c", "g"]
     batch = Dataset(PAIRS, vocabularies).batch(torch.tensor([1, 0]))
@@ -33,14 +34,14 @@ def test_examples_are_numbered_and_padded():
 
 
 def test_tokens_that_training_lacks_are_unknown():
-    vocabularies = Vocabularies.of(PAIRS, copying=False, start_token=False)
+    vocabularies = Vocabularies.of(PAIRS, copying=None, start_token=False)
     batch = Dataset([Pair(("q", "a"), ("q", "f"), 1)], vocabularies).batch(torch.tensor([0]))
     assert batch.source.tolist() == [[UNKNOWN, 3]]
     assert batch.target.tolist() == [[NO_CLASS, 0]]
 
 
 def test_copies_have_no_class_of_their_own():
-    vocabularies = Vocabularies.of(PAIRS, copying=True, start_token=True)
+    vocabularies = Vocabularies.of(PAIRS, copying=Copying(), start_token=True)
     assert vocabularies.target.tokens == ["f", "g"]
     batch = Dataset(PAIRS, vocabularies).batch(torch.tensor([0, 1]))
     assert batch.target.tolist() == [[1, COPY, 0], [COPY, 2, 1]]
@@ -49,20 +50,69 @@ def test_copies_have_no_class_of_their_own():
     assert torch.equal(batch.copyable, expected)
 
 
-def test_sources_know_which_of_their_tokens_are_the_same():
-    vocabularies = Vocabularies.of(PAIRS, copying=True, start_token=True)
+def test_a_copy_is_its_class_or_the_first_of_its_kind():
+    vocabularies = Vocabularies.of(PAIRS, copying=Copying(), start_token=True)
     batch = vocabularies.source_batch([("f", "q", "f"), ("q",)])
-    classes, same = batch.copies
-    assert classes.tolist() == [[-1, 1, -1, 1], [-1, -1, -1, -1]]
-    assert same[0].int().tolist() == [[0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 1, 0, 1]]
-    assert same[1].int().tolist() == [[0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]]
-    # f is a class, but training makes a copy of whatever the source has; V = 3, so 5 is source token 2.
-    assert batch.as_trained(torch.tensor([1, 2]), classes=3).tolist() == [COPY, 2]
-    assert batch.as_trained(torch.tensor([5, 4]), classes=3).tolist() == [COPY, COPY]
+    # V = 3: f is class 1, and 3 + 2 is what stands at position 2.
+    assert batch.copies.choices.tolist() == [[NO_CLASS, 1, 5, 1], [NO_CLASS, 4, NO_CLASS, NO_CLASS]]
+    # f is a class, but training makes a copy of whatever the source has.
+    assert batch.as_trained(torch.tensor([1, 2])).tolist() == [COPY, 2]
+    assert batch.as_trained(torch.tensor([5, 4])).tolist() == [COPY, COPY]
+
+
+def test_a_closed_vocabulary_copies_its_classes_alone():
+    vocabularies = Vocabularies.of(PAIRS, Copying(open=False), terminals=["q"])
+    assert vocabularies.target.tokens == ["f", "g", "q"]
+    batch = vocabularies.source_batch([("f", "q", "r")])
+    assert batch.copies.choices.tolist() == [[NO_CLASS, 1, 3, NO_CLASS]]
+
+
+NAMES = [Pair(("find", "High", "top"), ("TOP", "high", "Low"), 1), Pair(("find",), ("High", "x"), 2)]
+
+
+def test_words_that_differ_in_case_are_copies_if_wanted():
+    exact = Vocabularies.of(NAMES, Copying())
+    assert exact.target_classes(NAMES[0].source, NAMES[0].target) == [1, 2, 3]
+    any_case = Vocabularies.of(NAMES, Copying(any_case=True))
+    assert any_case.target_classes(NAMES[0].source, NAMES[0].target) == [COPY, COPY, 1]
+    batch = Dataset(NAMES, any_case).batch(torch.tensor([0]))
+    assert batch.copyable[0].int().tolist() == [[0, 0, 0], [0, 0, 0], [0, 1, 0], [1, 0, 0]]
+
+
+def test_some_tokens_are_never_copies():
+    rules = Copying(any_case=True, never=frozenset({"TOP"}))
+    vocabularies = Vocabularies.of(NAMES, rules)
+    assert vocabularies.target.tokens == ["TOP", "Low", "High", "x"]
+    assert vocabularies.target_classes(NAMES[0].source, NAMES[0].target) == [1, COPY, 2]
+    batch = vocabularies.source_batch([("top", "TOP", "hIGH", "X")])
+    # A copy of top is another word than the keyword; one of hIGH is spelled as the class that it means.
+    assert batch.copies.choices.tolist() == [[NO_CLASS, 5 + 1, 1, 3, 4]]
+    assert batch.as_trained(torch.tensor([1])).tolist() == [1]
+    assert batch.as_trained(torch.tensor([3])).tolist() == [COPY]
+
+
+def test_columns_are_the_choices_of_terminals_then_of_source_tokens():
+    terminals = ["g", "q", "zz"]
+    batch = Vocabularies.of(PAIRS, Copying()).source_batch([("f", "q"), ("r",)], terminals)
+    no = NO_CLASS
+    # q is no class, but a word of the first source; V = 3.
+    assert batch.columns.tolist() == [[2, 3 + 2, no, no, 1, 3 + 2], [2, no, no, no, 3 + 1, no]]
+    plain = Vocabularies.of(PAIRS).source_batch([("f", "q"), ("r",)], terminals)
+    assert plain.columns.tolist() == [[3, no, no]] * 2  # with classes for what is copied above
+    rows = batch.take(torch.tensor([1]))
+    assert rows.columns.tolist() == batch.columns[1:].tolist()
+
+
+def test_words_are_looked_up_in_lower_case_if_wanted():
+    pairs = [Pair(("Boston", "boston"), ("Boston",), 1)]
+    vocabularies = Vocabularies.of(pairs, Copying(), lowercase=True)
+    assert vocabularies.source.tokens == ["boston"]
+    assert vocabularies.source_ids(["BOSTON", "Boston"]) == [START, 3, 3]
+    assert vocabularies.target_classes(pairs[0].source, pairs[0].target) == [COPY]
 
 
 def test_words_become_unknown_at_random():
-    vocabularies = Vocabularies.of(PAIRS, copying=False, start_token=True)
+    vocabularies = Vocabularies.of(PAIRS, copying=None, start_token=True)
     batch = Dataset(PAIRS, vocabularies).batch(torch.arange(2))
     assert batch.with_unknown_words(0.0) is batch
     every = batch.with_unknown_words(0.999999)
@@ -70,7 +120,7 @@ def test_words_become_unknown_at_random():
 
 
 def test_wanted_alignments_become_a_mask():
-    vocabularies = Vocabularies.of(PAIRS, copying=False, start_token=True)
+    vocabularies = Vocabularies.of(PAIRS, copying=None, start_token=True)
     dataset, rows = Dataset(PAIRS, vocabularies, [[(1, 1)], [(0, 2), (1, 0)]]), torch.tensor([1, 0])
     aligned = dataset.batch(rows, with_alignments=True).aligned
     assert aligned.nonzero().tolist() == [[0, 0, 2], [0, 1, 0], [1, 1, 1]]

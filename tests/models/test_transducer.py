@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from ftor.config import ModelConfig
 from ftor.data.batching import Batch, Dataset, Vocabularies
+from ftor.data.copying import Copying
 from ftor.data.reading import Pair
 from ftor.models import Transducer, transducer
 from ftor.nn import AutoregressiveDecoder
@@ -33,7 +34,7 @@ def make(order: str, decoder: str, copying: bool = False, **settings) -> tuple[T
         order=order, decoder=decoder, copying=copying, width=8, max_fertility=3, fertility_hidden=6,
         decoder_hidden=7, target_width=5, **settings,
     )  # fmt: skip
-    vocabularies = Vocabularies.of(PAIRS, copying, start_token=True)
+    vocabularies = Vocabularies.of(PAIRS, Copying() if copying else None, start_token=True)
     network = Transducer(config, len(vocabularies.source), len(vocabularies.target)).double()
     with torch.no_grad():  # far from uniform, so that a mistake shows
         for parameter in network.parameters():
@@ -191,9 +192,12 @@ def test_copying_gives_each_string_the_mass_of_its_class_and_copies(order):
             for v in range(1, V):
                 assert float(mixture[row, o, v]) == pytest.approx(expected[vocabularies.target.token(v)])
             for i, token in enumerate(source, 1):
-                in_classes = vocabularies.target.get(token, -1) > 0
-                found = float(mixture[row, o, V + i])
-                assert found == pytest.approx(0 if in_classes else expected[token])
+                first = source.index(token) + 1
+                choice = vocabularies.target.get(token, V + first)
+                assert int(batch.copies.choices[row, i]) == choice
+                assert float(mixture[row, o, choice]) == pytest.approx(expected[token])
+                if choice != V + i:
+                    assert float(mixture[row, o, V + i]) == 0
             assert float(mixture[row, o, [0, V]].sum()) == 0
 
 
@@ -206,6 +210,59 @@ def test_long_outputs_are_decoded_in_parts_with_the_same_result(order, decoder, 
     monkeypatch.setattr(transducer, "SPLITS_AT_ONCE", 1)
     for whole, parts in zip(together, network.decode(batch, 3), strict=True):
         torch.testing.assert_close(whole, parts)
+
+
+def only(allowed: list[set[int]]):
+    """A search among outputs whose o-th column is one of allowed[o], for lengths that it has."""
+
+    def search(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        best, found = torch.zeros(len(lengths)), torch.full(scores.shape[:2], -1)
+        for row, length in enumerate(lengths.tolist()):
+            if length > len(allowed):
+                best[row] = -math.inf
+                continue
+            for o in range(length):
+                column = max(allowed[o], key=lambda c: float(scores[row, o, c]))
+                best[row] += scores[row, o, column]
+                found[row, o] = column
+        return best, found
+
+    return search
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_search_finds_the_best_of_the_outputs_that_it_knows(order):
+    network, vocabularies = make(order, "independent", copying=True)
+    terminals = ["x", "q", "y"]
+    batch = vocabularies.source_batch([("q", "a"), ("b", "a", "c", "a")], terminals)
+    found = network.decode(batch, 3, only([{0, 2}, {1, 4}]), torch.tensor([False, True, True]))
+    V = len(vocabularies.target)
+    x, y = (vocabularies.target.get(token, -1) for token in "xy")
+    for row, (choices, length) in enumerate(zip(found.choices.tolist(), found.lengths.tolist(), strict=True)):
+        assert length in (1, 2)
+        assert choices[0] in (x, y)
+        if length == 2:  # q is what the first source has at 1; column 4 is a copy of token 1, after the start
+            assert choices[1] == V + 1 or (row == 1 and choices[1] == int(batch.copies.choices[1, 1]))
+    plain = network.decode(batch, 3, None, torch.tensor([False, True, True]))
+    assert bool((plain.scores >= found.scores - 1e-6).all())
+
+
+def test_where_a_search_finds_nothing_any_output_will_do():
+    network, vocabularies = make("fertility-reordering", "independent")
+    batch = vocabularies.source_batch([pair.source for pair in PAIRS], ["x"])
+    nothing = network.decode(batch, 2, only([]))
+    for found, wanted in zip(nothing, network.decode(batch, 2), strict=True):
+        assert torch.equal(found, wanted)
+
+
+def test_lengths_that_no_source_can_reach_are_no_reason_to_fail():
+    network, vocabularies = make("fertility-reordering", "independent")
+    batch = vocabularies.source_batch([pair.source for pair in PAIRS])
+    far = torch.zeros(200, dtype=torch.bool)
+    far[13] = True  # four tokens and the start reach 15, the others not 13
+    found = network.decode(batch, 1, None, far)
+    assert found.lengths.tolist()[3] == 13
+    assert found.lengths.tolist()[:3] == network.decode(batch, 1).lengths.tolist()[:3]
 
 
 def test_unknown_gold_tokens_cost_the_floor():

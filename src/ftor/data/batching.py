@@ -1,12 +1,13 @@
 """Examples as tensors, and batches of them of similar length."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 import torch
 from torch import Tensor
 
+from ftor.data.copying import Copying
 from ftor.data.reading import Pair
 from ftor.data.vocabulary import COPY, PAD, SOURCE_SPECIALS, START, UNKNOWN, Vocabulary
 
@@ -54,37 +55,54 @@ class Batch:
 
 
 @dataclass(frozen=True)
+class Copies:
+    """What copying the source tokens of a batch gives.
+
+    Attributes:
+        choices: (B, n) the choice that a copy of each source token is: its class, or else V + the first
+            position of the same token; NO_CLASS if it cannot be copied.
+        trained: (B, n) whether training makes copies of the choice, and not of its class.
+    """
+
+    choices: Tensor
+    trained: Tensor
+
+
+@dataclass(frozen=True)
 class SourceBatch:
     """Some sources to predict from, padded to the longest.
 
     Attributes:
         source: (B, n) ids; `source_lengths` (B,).
-        copies: None without copying; else the class of each source token, NO_CLASS if it has none, (B, n),
-            and which source tokens are the same and may be copied, (B, n, n).
+        copies: None without copying.
+        columns: (B, T + n) the choice of each terminal of a grammar, then of each source token as a copy;
+            NO_CLASS if there is none. None without a grammar.
     """
 
     source: Tensor
     source_lengths: Tensor
-    copies: tuple[Tensor, Tensor] | None
+    copies: Copies | None = None
+    columns: Tensor | None = None
 
     def take(self, rows: Tensor) -> Self:
         """Some of the rows."""
-        copies = None if self.copies is None else (self.copies[0][rows], self.copies[1][rows])
-        return type(self)(self.source[rows], self.source_lengths[rows], copies)
-
-    def as_trained(self, choices: Tensor, classes: int) -> Tensor:
-        """The classes that training would have had for `choices` (B,): whatever the source has is a copy."""
-        if self.copies is None:
-            return choices
-        own, same = self.copies
-        copyable = same.any(1)
-        is_source_token = ((own == choices[:, None]) & copyable).any(1) | (choices >= classes)
-        return choices.masked_fill(is_source_token, COPY)
+        return self._map(lambda tensor: tensor[rows])
 
     def to(self, device: torch.device) -> Self:
         """The same on another device."""
-        copies = None if self.copies is None else (self.copies[0].to(device), self.copies[1].to(device))
-        return type(self)(self.source.to(device), self.source_lengths.to(device), copies)
+        return self._map(lambda tensor: tensor.to(device))
+
+    def as_trained(self, choices: Tensor) -> Tensor:
+        """The classes that training would have had for `choices` (B,): COPY for what the source has."""
+        if self.copies is None:
+            return choices
+        copied = ((self.copies.choices == choices[:, None]) & self.copies.trained).any(1)
+        return choices.masked_fill(copied, COPY)
+
+    def _map(self, change: Callable[[Tensor], Tensor]) -> Self:
+        copies = self.copies and Copies(change(self.copies.choices), change(self.copies.trained))
+        columns = None if self.columns is None else change(self.columns)
+        return type(self)(change(self.source), change(self.source_lengths), copies, columns)
 
 
 class Ragged:
@@ -109,47 +127,115 @@ class Vocabularies:
 
     Args:
         source, target: their tokens.
-        copying: whether the first target class is "a copy of a source token".
+        copying: the rules of copies, the first target class; None without copying.
         start_token: whether a start position comes before each source.
+        lowercase: whether source words are looked up in lower case.
     """
 
     def __init__(
-        self, source: Sequence[str], target: Sequence[str], copying: bool, start_token: bool
+        self,
+        source: Sequence[str],
+        target: Sequence[str],
+        copying: Copying | None = None,
+        start_token: bool = True,
+        lowercase: bool = False,
     ) -> None:
         self.source = Vocabulary(source, SOURCE_SPECIALS)
-        self.target = Vocabulary(target, specials=int(copying))
-        self.copying, self.start_token = copying, start_token
+        self.target = Vocabulary(target, specials=int(copying is not None))
+        self.copying, self.start_token, self.lowercase = copying, start_token, lowercase
+        if copying is not None:
+            # What copies of a token with this key are called; of tokens that share it, the first.
+            self._classes_by_key = {
+                copying.key(token): self.target.get(token, NO_CLASS)
+                for token in reversed(self.target.tokens)
+                if not copying.any_case or token not in copying.never
+            }
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair], copying: bool, start_token: bool) -> Self:
-        """All tokens of training pairs; with copying, no class for what is a copy wherever it occurs."""
-        source = Vocabulary.of((pair.source for pair in pairs), 0).tokens
-        own = ([token for token in pair.target if not (copying and token in pair.source)] for pair in pairs)
-        return cls(source, Vocabulary.of(own, 0).tokens, copying, start_token)
+    def of(
+        cls,
+        pairs: Sequence[Pair],
+        copying: Copying | None = None,
+        start_token: bool = True,
+        lowercase: bool = False,
+        terminals: Sequence[str] = (),
+    ) -> Self:
+        """All tokens of training pairs, and a grammar's terminals.
+
+        With copying, what is a copy wherever it occurs is no class, unless it is a terminal.
+        """
+        own = []
+        for pair in pairs:
+            keys = copying.keys(pair.source) if copying else ()
+            own.append([t for t in pair.target if copying is None or not copying.is_copy(t, keys)])
+        sources = (tuple(map(str.lower, pair.source)) if lowercase else pair.source for pair in pairs)
+        source = Vocabulary.of(sources, 0).tokens
+        target = Vocabulary.of([*own, terminals], 0).tokens
+        return cls(source, target, copying, start_token, lowercase)
+
+    def word(self, token: str) -> str:
+        """How a source token is looked up."""
+        return token.lower() if self.lowercase else token
 
     def source_ids(self, tokens: Sequence[str]) -> list[int]:
         """The ids of a source, its start position included."""
         start = [START] if self.start_token else []
-        return start + [self.source.get(token, UNKNOWN) for token in tokens]
+        return start + [self.source.get(self.word(token), UNKNOWN) for token in tokens]
 
     def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
-        """The class of each target token: COPY if the model copies and the source has it, else its own."""
+        """The class of each target token: COPY if training takes it for a copy, else its own."""
+        keys = self.copying.keys(source) if self.copying else ()
         return [
-            COPY if self.copying and token in source else self.target.get(token, NO_CLASS) for token in target
+            COPY if self.copying and self.copying.is_copy(token, keys) else self.target.get(token, NO_CLASS)
+            for token in target
         ]
 
-    def source_batch(self, sources: Sequence[Sequence[str]]) -> SourceBatch:
-        """Sources to predict from."""
+    def source_batch(
+        self, sources: Sequence[Sequence[str]], terminals: Sequence[str] | None = None
+    ) -> SourceBatch:
+        """Sources to predict from; `terminals` are those of the grammar that outputs will derive from."""
         rows = torch.arange(len(sources))
         ids = Ragged([self.source_ids(tokens) for tokens in sources])
         copies = None
-        if self.copying:
-            start = [NO_CLASS] if self.start_token else []
-            classes = Ragged([start + [self.target.get(t, NO_CLASS) for t in tokens] for tokens in sources])
-            strings = _strings(sources, self.start_token, {}).padded(rows, padding=NO_STRING)
-            same = (strings[:, :, None] == strings[:, None, :]) & (strings != NO_STRING)[:, None, :]
-            copies = classes.padded(rows, padding=NO_CLASS), same
-        return SourceBatch(ids.padded(rows, padding=PAD), ids.lengths, copies)
+        if self.copying is not None:
+            choices = [self._copies(tokens) for tokens in sources]
+            never = {self.target.get(token, NO_CLASS) for token in self.copying.never}
+            trained = [[int(choice not in never) for choice in row] for row in choices]
+            copies = Copies(
+                Ragged(choices).padded(rows, padding=NO_CLASS), Ragged(trained).padded(rows, padding=0).bool()
+            )
+        columns = None
+        if terminals is not None:
+            columns = self._columns(sources, terminals, copies)
+        return SourceBatch(ids.padded(rows, padding=PAD), ids.lengths, copies, columns)
+
+    def _copies(self, tokens: Sequence[str]) -> list[int]:
+        """What a copy of each token is; the start position is copied by nothing."""
+        assert self.copying is not None
+        choices = [NO_CLASS] if self.start_token else []
+        places: dict[str, int] = {}
+        for token in tokens:
+            place = places.setdefault(token, len(choices))
+            new = len(self.target) + place if self.copying.open else NO_CLASS
+            own = self.target.get(token, NO_CLASS)
+            choices.append(own if own != NO_CLASS else self._classes_by_key.get(self.copying.key(token), new))
+        return choices
+
+    def _columns(
+        self, sources: Sequence[Sequence[str]], terminals: Sequence[str], copies: Copies | None
+    ) -> Tensor:
+        """See `SourceBatch.columns`; a terminal that is no class may still be a word of the source."""
+        classes = torch.tensor([self.target.get(terminal, NO_CLASS) for terminal in terminals])
+        columns = classes.repeat(len(sources), 1)
+        if copies is None:
+            return columns
+        numbers = {terminal: number for number, terminal in enumerate(terminals)}
+        for row, tokens in enumerate(sources):
+            for place, token in enumerate(tokens, int(self.start_token)):
+                number = numbers.get(token)
+                if number is not None and columns[row, number] == NO_CLASS:
+                    columns[row, number] = copies.choices[row, place]
+        return torch.cat([columns, copies.choices], 1)
 
 
 class Dataset:
@@ -170,10 +256,11 @@ class Dataset:
         self.pairs, self.vocabularies, self._aligned = list(pairs), vocabularies, aligned
         self.source = Ragged([vocabularies.source_ids(pair.source) for pair in pairs])
         self.target = Ragged([vocabularies.target_classes(pair.source, pair.target) for pair in pairs])
-        if vocabularies.copying:
+        if vocabularies.copying is not None:
             numbers: dict[str, int] = {}
-            self._source_strings = _strings([p.source for p in pairs], vocabularies.start_token, numbers)
-            self._target_strings = _strings([p.target for p in pairs], False, numbers)
+            key, start = vocabularies.copying.key, [NO_STRING] if vocabularies.start_token else []
+            self._source_strings = _numbered([p.source for p in pairs], key, start, numbers)
+            self._target_strings = _numbered([p.target for p in pairs], key, [], numbers)
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -181,7 +268,7 @@ class Dataset:
     def batch(self, rows: Tensor, with_alignments: bool = False) -> Batch:
         """The examples at `rows` (B,), if asked with the alignments that are wanted of them."""
         copyable = aligned = None
-        if self.vocabularies.copying:
+        if self.vocabularies.copying is not None:
             source_strings = self._source_strings.padded(rows, padding=NO_STRING)
             target_strings = self._target_strings.padded(rows, padding=NO_STRING - 1)
             copyable = source_strings[:, :, None] == target_strings[:, None, :]
@@ -196,10 +283,13 @@ class Dataset:
         )
 
 
-def _strings(sentences: Sequence[Sequence[str]], start_token: bool, numbers: dict[str, int]) -> Ragged:
-    """A number for every string, the same for the same string; `numbers` remembers them."""
-    start = [NO_STRING] if start_token else []
-    return Ragged([start + [numbers.setdefault(t, len(numbers)) for t in tokens] for tokens in sentences])
+def _numbered(
+    sentences: Sequence[Sequence[str]], key: Callable[[str], str], start: list[int], numbers: dict[str, int]
+) -> Ragged:
+    """A number for every token, the same for the same key, after `start`; `numbers` remembers them."""
+    return Ragged(
+        [start + [numbers.setdefault(key(token), len(numbers)) for token in tokens] for tokens in sentences]
+    )
 
 
 def bounded(lengths: Tensor, batch_size: int, most: float) -> list[Tensor]:

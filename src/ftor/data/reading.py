@@ -3,8 +3,11 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+from ftor.config import Tokenizer
 from ftor.errors import FtorError
 
 
@@ -21,9 +24,21 @@ class Pair:
     line: int
 
 
-def tokenize(text: str) -> tuple[str, ...]:
-    """Split at any run of white space."""
-    return tuple(text.split())
+def tokenize(text: str, tokenizer: Tokenizer = "whitespace") -> tuple[str, ...]:
+    """Split at any run of white space, or by spaCy's English rules."""
+    if tokenizer == "whitespace":
+        return tuple(text.split())
+    return tuple(token.text for token in _english()(text) if not token.is_space)
+
+
+@cache
+def _english() -> Any:
+    """Make spaCy's tokenizer, which needs no trained model."""
+    try:
+        import spacy
+    except ImportError:
+        raise FtorError("tokenizer english: expected spaCy, found none; pip install 'ftor[text]'") from None
+    return spacy.blank("en").tokenizer
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str | None]]:
@@ -46,16 +61,19 @@ def decoded_lines(raw: bytes) -> Iterator[tuple[int, str | None]]:
             yield number, None
 
 
-def read_pairs(path: Path) -> list[Pair]:
+def read_pairs(
+    path: Path, source_tokenizer: Tokenizer = "whitespace", target_tokenizer: Tokenizer = "whitespace"
+) -> list[Pair]:
     """All pairs of a TSV file, or a `DataError` that lists every bad line."""
     pairs, problems = [], []
     for number, text in read_lines(path):
-        columns = [tokenize(column) for column in text.split("\t")] if text is not None else []
+        columns = [] if text is None else [column.strip() for column in text.split("\t")]
         problem = _problem(text, columns)
         if problem:
             problems.append(f"{path}:{number}: {problem}")
         else:
-            pairs.append(Pair(columns[0], columns[1], number))
+            source, target = columns
+            pairs.append(Pair(tokenize(source, source_tokenizer), tokenize(target, target_tokenizer), number))
     if problems:
         raise DataError("\n".join(problems))
     if not pairs:
@@ -63,7 +81,7 @@ def read_pairs(path: Path) -> list[Pair]:
     return pairs
 
 
-def _problem(text: str | None, columns: Sequence[Sequence[str]]) -> str:
+def _problem(text: str | None, columns: Sequence[str]) -> str:
     """What is wrong with a line, or nothing."""
     if text is None:
         return "expected UTF-8, found other bytes"

@@ -19,13 +19,19 @@ HELD_OUT = 10
 
 @dataclass(frozen=True)
 class Splits:
-    """Pairs to learn from, to choose the best epoch by, and to report; and how to call the first's file."""
+    """Pairs to learn from, to choose the best epoch by, and to report; and where they are from.
+
+    Attributes:
+        train_name: what to call the training file.
+        data_folder: the one that the user named, if any.
+    """
 
     train: list[Pair]
     dev: list[Pair]
     test: list[Pair]
     reachable_dev: list[Pair]
     train_name: str
+    data_folder: Path | None = None
 
 
 def load_splits(config: Config, chosen: Path | None, folder: Path, report: Report) -> Splits:
@@ -41,7 +47,7 @@ def load_splits(config: Config, chosen: Path | None, folder: Path, report: Repor
     problems, pairs = [], dict[str, list[Pair]]()
     for split, path in paths.items():
         try:
-            pairs[split] = read_pairs(path)
+            pairs[split] = read_pairs(path, config.data.source_tokenizer, config.data.target_tokenizer)
         except DataError as error:
             problems.append(str(error))
     if problems:
@@ -59,7 +65,7 @@ def load_splits(config: Config, chosen: Path | None, folder: Path, report: Repor
         raise DataError(f"{dev_name}: expected dev pairs that model.max_fertility can reach, found none")
     if len(reachable_dev) < len(dev):
         report.warn(f"{dev_name}: {len(dev) - len(reachable_dev)} of {len(dev)} pairs are out of reach")
-    return Splits(train, dev, pairs.get("test", []), reachable_dev, str(paths["train"]))
+    return Splits(train, dev, pairs.get("test", []), reachable_dev, str(paths["train"]), chosen)
 
 
 def _find(config: Config, chosen: Path | None, folder: Path, report: Report) -> dict[str, Path]:

@@ -26,8 +26,16 @@ class Vocabulary:
         """The tokens of all sentences, in the order of their first appearance."""
         return cls(dict.fromkeys(token for tokens in sentences for token in tokens), specials)
 
+    def __contains__(self, token: str) -> bool:
+        return token in self._ids
+
     def __len__(self) -> int:
         return self.specials + len(self.tokens)
+
+    def add(self, token: str) -> None:
+        """Give the next id to a new token."""
+        self._ids[token] = len(self)
+        self.tokens.append(token)
 
     def get(self, token: str, default: int) -> int:
         """The id of a token, or `default` if it has none."""

@@ -1,5 +1,6 @@
 """The transducer: fertility, reordering and translation of each copy, in either order (section 6)."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -16,12 +17,17 @@ from ftor.nn import (
     FertilityLayer,
     HighwayBiLSTM,
     IndependentDecoder,
+    PretrainedEmbedding,
     ReorderingLayer,
 )
 from ftor.ops.dispatch import LOG_ZERO
 
 FLOOR = 1e-10
 """Added to a gold token's probability in the loss: an impossible token costs 23 nats, not infinitely many."""
+
+Search = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""From the log-probabilities (B, L, C) of `SourceBatch.columns` and lengths (B,), the log-probability (B,) of
+the best output, −inf if there is none, and its columns (B, L)."""
 
 SPLITS_AT_ONCE = 3.2e7
 """Σ l³ over the rows that are reordered together when predicting: about 400 MB."""
@@ -90,17 +96,24 @@ class Transducer(nn.Module):
         config: sizes and variants.
         source_size: number of source ids.
         classes: V, number of target classes; the first is "copy" if the model copies.
+        vector_size: E of pretrained vectors; None for embeddings that are learned from nothing.
     """
 
-    def __init__(self, config: ModelConfig, source_size: int, classes: int) -> None:
+    def __init__(
+        self, config: ModelConfig, source_size: int, classes: int, vector_size: int | None = None
+    ) -> None:
         super().__init__()
         self.config, self.classes = config, classes
         D, d = config.width, config.max_fertility
-        self.embedding = nn.Embedding(source_size, D)
-        # Standard normal (torch's default) is large beside ρ times the context, so that the decoder learns
-        # tokens; Xavier-uniform (the released models') is small, so that it learns neighbours too.
-        if config.embedding == "xavier":
-            nn.init.xavier_uniform_(self.embedding.weight)
+        self.embedding: nn.Embedding | PretrainedEmbedding
+        if vector_size is not None:
+            self.embedding = PretrainedEmbedding(source_size, vector_size, D, config.train_vectors)
+        else:
+            self.embedding = nn.Embedding(source_size, D)
+            # Standard normal (torch's default) is large beside ρ times the context, so that the decoder
+            # learns tokens; Xavier-uniform (the released models') is small, so that it learns neighbours too.
+            if config.embedding == "xavier":
+                nn.init.xavier_uniform_(self.embedding.weight)
         self.source_encoder = self._encoder(encoders=2)  # the two encoders that read the source itself
         self.fertility = FertilityLayer(D, d, config.fertility_hidden, config.dropout, config.temperature)
         if config.order != "fertility":
@@ -127,7 +140,7 @@ class Transducer(nn.Module):
         """Encode `source` (B, n) ids with `lengths` (B,)."""
         # Encoders begin with a linear map: it takes less to map each different token once, then to pick.
         ids, places = torch.unique(source, return_inverse=True)
-        tokens = self.embedding(ids)
+        tokens = F.dropout(self.embedding(ids), self.config.embedding_dropout, self.training)
         x = F.embedding(places, tokens)
         first, second = self.source_encoder.encode(
             F.embedding(places, self.source_encoder.project(tokens)), lengths
@@ -182,42 +195,92 @@ class Transducer(nn.Module):
         return Losses(tokens, length, alignment)
 
     @torch.no_grad()
-    def decode(self, batch: SourceBatch, k: int = 1) -> Decoded:
-        """The best output among those of the k most likely lengths, found greedily if autoregressive."""
+    def decode(
+        self, batch: SourceBatch, k: int = 1, search: Search | None = None, allowed: Tensor | None = None
+    ) -> Decoded:
+        """The best output among those of the k most likely lengths, found greedily if autoregressive.
+
+        Args:
+            batch: the sources; with `search`, their `columns` too.
+            k: how many lengths.
+            search: finds the best output of a length among some only; where it finds none, any output will
+                do. Not for autoregressive decoders.
+            allowed: (most + 1,) which lengths outputs may have; those beyond `most` may not. It is passed
+                over for sources that can reach none of them.
+        """
         B, n = batch.source.shape
         if self.config.order == "reordering-fertility" and B > 1 and B * n**3 > SPLITS_AT_ONCE:
             order = batch.source_lengths.argsort()
-            return _together([self.decode(batch.take(rows), k) for rows in order.tensor_split(2)], order)
+            parts = [self.decode(batch.take(rows), k, search, allowed) for rows in order.tensor_split(2)]
+            return _together(parts, order)
         reading = self.read(batch.source, batch.source_lengths)
-        best: Decoded | None = None
-        for log_probs, lengths in zip(*(t.unbind(1) for t in reading.fertility.top_lengths(k)), strict=True):
-            found = self._decode_in_parts(batch, reading, lengths, log_probs)
-            best = found if best is None else _better(best, found)
-        assert best is not None
+        best = self._best_length(batch, reading, k, search, allowed)
+        nothing = best.scores <= LOG_ZERO
+        if search is not None and bool(nothing.any()):
+            found, rows = ((nothing == value).nonzero().squeeze(1) for value in (False, True))
+            rest = self._best_length(batch.take(rows), _take(reading, rows), k, None, allowed)
+            before = Decoded(*(values[found] for values in best))
+            best = _together([before, rest], torch.cat([found, rows]))
         return best._replace(choices=best.choices[:, : int(best.lengths.max())])
 
+    def _best_length(
+        self, batch: SourceBatch, reading: Reading, k: int, search: Search | None, allowed: Tensor | None
+    ) -> Decoded:
+        best: Decoded | None = None
+        lengths_and_scores = reading.fertility.top_lengths(k, self._allowed(batch, allowed))
+        for log_probs, lengths in zip(*(t.unbind(1) for t in lengths_and_scores), strict=True):
+            found = self._decode_in_parts(batch, reading, lengths, log_probs, search)
+            best = found if best is None else _better(best, found)
+        assert best is not None
+        return best
+
+    def _allowed(self, batch: SourceBatch, allowed: Tensor | None) -> Tensor | None:
+        """A mask (B, n·d + 1) of the lengths that each source may have."""
+        if allowed is None:
+            return None
+        most = batch.source.shape[1] * self.config.max_fertility
+        mask = F.pad(allowed, (0, max(most + 1 - len(allowed), 0)))[: most + 1].to(batch.source.device)
+        reach = batch.source_lengths * self.config.max_fertility
+        possible = mask & (torch.arange(most + 1, device=mask.device) <= reach[:, None])
+        return possible | ~possible.any(1, keepdim=True)
+
     def _decode_in_parts(
-        self, batch: SourceBatch, reading: Reading, lengths: Tensor, log_probs: Tensor
+        self,
+        batch: SourceBatch,
+        reading: Reading,
+        lengths: Tensor,
+        log_probs: Tensor,
+        search: Search | None,
     ) -> Decoded:
         """Decode some rows at a time, so that long outputs do not exhaust the memory."""
         B, L = len(lengths), int(lengths.max())
         if B == 1 or B * L**3 <= SPLITS_AT_ONCE:
-            return self._decode(batch, reading, lengths, log_probs)
+            return self._decode(batch, reading, lengths, log_probs, search)
         order = lengths.argsort()
         parts = [
-            self._decode_in_parts(batch.take(rows), _take(reading, rows), lengths[rows], log_probs[rows])
+            self._decode_in_parts(
+                batch.take(rows), _take(reading, rows), lengths[rows], log_probs[rows], search
+            )
             for rows in order.tensor_split(2)
         ]
         return _together(parts, order)
 
     def _decode(
-        self, batch: SourceBatch, reading: Reading, lengths: Tensor, length_scores: Tensor
+        self,
+        batch: SourceBatch,
+        reading: Reading,
+        lengths: Tensor,
+        length_scores: Tensor,
+        search: Search | None,
     ) -> Decoded:
         whole = self.align(reading, lengths).whole
         if isinstance(self.decoder, AutoregressiveDecoder):
             choices, p = self._greedy(batch, reading, whole)
         else:
-            p, choices = self._mixture(batch, self.decoder(reading.context).exp(), whole).max(-1)
+            mixture = self._mixture(batch, self.decoder(reading.context).exp(), whole)
+            if search is not None:
+                return _searched(search, batch, mixture, lengths, length_scores)
+            p, choices = mixture.max(-1)
         inside = _inside(lengths, p)
         log_p = p.clamp(min=torch.finfo(p.dtype).tiny).log()
         # A length of probability 0 stands in where fewer than k are possible.
@@ -233,7 +296,7 @@ class Transducer(nn.Module):
         for o in range(whole.shape[-1]):
             mixture = self._mixture(batch, decoder.step(reading.context, state).exp(), whole[..., o : o + 1])
             p, choice = mixture.squeeze(1).max(-1)
-            state = decoder.advance(state, batch.as_trained(choice, self.classes))
+            state = decoder.advance(state, batch.as_trained(choice))
             choices.append(choice)
             probabilities.append(p)
         return torch.stack(choices, 1), torch.stack(probabilities, 1)
@@ -249,17 +312,29 @@ class Transducer(nn.Module):
             return by_class
         copy = (whole * translations[..., COPY, None]).sum(2).mT  # (B, L, n): a copy of source token i
         by_class[..., COPY] = 0
-        classes, same = batch.copies
-        has_class = classes >= 0
-        places = classes.clamp(min=0)[:, None, :].expand_as(copy)
-        by_class = by_class.scatter_add(-1, places, copy * has_class[:, None, :])
-        others = (copy @ same.to(copy.dtype)) * ~has_class[:, None, :]
-        return torch.cat([by_class, others], -1)
+        choices = batch.copies.choices
+        mixture = F.pad(by_class, (0, choices.shape[1]))
+        places = choices.clamp(min=0)[:, None, :].expand_as(copy)
+        return mixture.scatter_add(-1, places, copy * (choices >= 0)[:, None, :])
 
 
 def _inside(lengths: Tensor, like: Tensor) -> Tensor:
     """Which positions of (B, L) are before the end of their row."""
     return torch.arange(like.shape[1], device=like.device) < lengths[:, None]
+
+
+def _searched(
+    search: Search, batch: SourceBatch, mixture: Tensor, lengths: Tensor, length_scores: Tensor
+) -> Decoded:
+    """The outputs that `search` finds under the probabilities `mixture` (B, L, V or V + n)."""
+    columns = batch.columns
+    assert columns is not None
+    places = columns.clamp(min=0)[:, None, :].expand(-1, mixture.shape[1], -1)
+    log_p = (mixture.gather(-1, places) + FLOOR).log()
+    token_scores, found = search(log_p.masked_fill(columns[:, None, :] < 0, -torch.inf), lengths)
+    choices = columns.gather(1, found.clamp(min=0)) * (found >= 0)
+    scores = (length_scores + token_scores).clamp(min=LOG_ZERO)
+    return Decoded(choices, lengths, scores, length_scores)
 
 
 def _take(reading: Reading, rows: Tensor) -> Reading:

@@ -1,6 +1,7 @@
 """Thin modules over the distributions, to put into a model of one's own."""
 
 from ftor.nn.decoder import AutoregressiveDecoder, IndependentDecoder
+from ftor.nn.embedding import PretrainedEmbedding
 from ftor.nn.encoder import BiLSTM, HighwayBiLSTM
 from ftor.nn.fertility import FertilityLayer
 from ftor.nn.reordering import ReorderingLayer
@@ -11,5 +12,6 @@ __all__ = [
     "FertilityLayer",
     "HighwayBiLSTM",
     "IndependentDecoder",
+    "PretrainedEmbedding",
     "ReorderingLayer",
 ]

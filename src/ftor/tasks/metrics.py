@@ -12,6 +12,8 @@ from rich.table import Table
 from ftor.ops.simd import kernel
 
 Tokens = Sequence[str]
+WELL_FORMED = "well_formed"
+"""The share of outputs that a grammar accepts, whatever the golds are."""
 
 
 class Judge(NamedTuple):
@@ -83,6 +85,11 @@ class Metrics:
     by_length: tuple[LengthGroup, ...]
     shares: dict[str, float] = field(default_factory=dict)
     by_group: tuple[Group, ...] = ()
+
+    @property
+    def accuracy(self) -> float:
+        """The task's own accuracy: the first judge's share, or exact match if the task has no judges."""
+        return next((share for name, share in self.shares.items() if name != WELL_FORMED), self.exact_match)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as dicts, lists and numbers that JSON knows."""
