@@ -1,8 +1,9 @@
-"""The commands about data: what there is, generating it, and aligning its words."""
+"""The commands about data: what there is, getting and generating it, and aligning its words."""
 
+import re
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,11 +11,19 @@ from ftor.config import Config, shipped
 from ftor.output import show, write_lines
 from ftor.progress import Report
 
-data_app = typer.Typer(no_args_is_help=True, help="Find or generate data.")
+if TYPE_CHECKING:
+    from ftor.data.importing import Imported
+
+data_app = typer.Typer(no_args_is_help=True, help="Find, get or generate data.")
 
 DataDir = Annotated[
     Path | None, typer.Option(help="Where data is; else $FTOR_DATA, ./data, then the user's cache.")
 ]
+
+To = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The data folder; else $FTOR_DATA, else ./data.")
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Overwrite files that differ.")]
 
 
 def align(
@@ -43,13 +52,28 @@ def align(
 
 @data_app.command("list", epilog="Example: ftor data list --data-dir ~/corpora")
 def data_list(data_dir: DataDir = None) -> None:
-    """List the data of every experiment, and where it is."""
+    """List the known datasets and the data of every experiment, and where they are."""
     from rich.table import Column, Table
 
-    from ftor.data.reading import find_file, read_pairs
+    from ftor.data.fetching import is_here
+    from ftor.data.reading import data_folders, find_file, read_pairs
+    from ftor.data.sources import DATASETS, further_files
     from ftor.tasks import GENERATED
 
-    table = Table("task", "split", "pairs", Column("file", overflow="fold"))  # a path is of use only whole
+    datasets = Table("dataset", "files", Column("where", overflow="fold"))  # a path is of use only whole
+    folders = data_folders(data_dir)
+    for dataset in DATASETS.values():
+        places = {folder: [file for file in dataset.files if (folder / file).is_file()] for folder in folders}
+        folder = max(places, key=lambda folder: len(places[folder]))  # of equals, the first is searched first
+        there = len(places[folder])
+        where = [str(folder)] if there else [f"not found; ftor data fetch {dataset.name}"]
+        if there == len(dataset.files) and not is_here(dataset, folder):
+            where.append("not as published")
+        where += [str(path) for folder in folders for path in further_files(dataset, folder)]
+        datasets.add_row(dataset.name, f"{there} of {len(dataset.files)}", "\n".join(where))
+    show(datasets)
+
+    table = Table("task", "split", "pairs", Column("file", overflow="fold"))
     seen = set()
     for name in shipped():
         data = Config.load(name).data
@@ -63,6 +87,101 @@ def data_list(data_dir: DataDir = None) -> None:
             pairs = str(len(read_pairs(path))) if path else "–"
             table.add_row(data.task, split, pairs, str(path) if path else f"{wanted}: {missing}")
     show(table)
+
+
+@data_app.command("import", epilog="Example: ftor data import data.zip --to ~/corpora")
+def data_import(
+    source: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER|ZIP", help="Has the datasets' files, at any depth."),
+    ],
+    to: To = None,
+    replace: Replace = False,
+) -> None:
+    """Copy the files of the known datasets from a folder or a zip, after a check of every line."""
+    from ftor.data.importing import bring, look_into
+    from ftor.data.reading import DataError
+    from ftor.data.sources import DATASETS
+
+    folder = _target(to)
+    with look_into(source) as items:
+        result = bring(items, folder, Report(), replace=replace)
+    if not (result.written or result.same):
+        raise DataError(f"{source}: expected files of {', '.join(DATASETS)}, found none")
+    _show_imported(result, folder, list(DATASETS))
+
+
+@data_app.command("fetch", epilog="Example: ftor data fetch geo geobase --to ~/corpora")
+def data_fetch(
+    names: Annotated[list[str], typer.Argument(metavar="DATASET", help="See ftor data list.")],
+    to: To = None,
+    url: Annotated[str | None, typer.Option(help="A zip or file, instead of the public home.")] = None,
+    sha256: Annotated[
+        str | None, typer.Option(metavar="HEX", help="The checksum that what is loaded must have.")
+    ] = None,
+    replace: Replace = False,
+) -> None:
+    """Download datasets from their public homes, check them, and put them into the data folder."""
+    from ftor.data.fetching import SCHEMES, fetch
+    from ftor.data.sources import DATASETS, Home, homes
+
+    for name in names:
+        if name not in DATASETS:
+            raise typer.BadParameter(
+                f"expected one of {', '.join(DATASETS)}, found {name}", param_hint="DATASET"
+            )
+    datasets = [DATASETS[name] for name in dict.fromkeys(names)]
+    if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
+        raise typer.BadParameter(
+            f"expected 64 hexadecimal digits, found {len(sha256)} characters", param_hint="--sha256"
+        )
+    if url is not None and not url.startswith(tuple(f"{scheme}://" for scheme in SCHEMES)):
+        raise typer.BadParameter(f"expected {'://, '.join(SCHEMES)}://, found {url}", param_hint="--url")
+    home = Home(url, sha256) if url is not None else None
+    if sha256 is not None and home is None:
+        known = homes(datasets)
+        if len(known) != 1:
+            raise typer.BadParameter(
+                f"expected one download, found {len(known)} homes: {', '.join(each.url for each in known)}",
+                param_hint="--sha256",
+            )
+        home = Home(known[0].url, sha256)
+    folder = _target(to)
+    result = fetch(datasets, folder, Report(), home, replace)
+    _show_imported(result, folder, [dataset.name for dataset in datasets])
+
+
+def _target(to: Path | None) -> Path:
+    """Where data goes: never to a place that nobody named but ./data."""
+    from ftor.data.reading import DataError, data_folders
+
+    folder = to if to is not None else data_folders(None)[0]
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder}: expected a data folder, found a file")
+    return folder
+
+
+def _show_imported(result: "Imported", folder: Path, names: list[str]) -> None:
+    from rich.table import Column, Table
+
+    from ftor.data.sources import DATASETS
+
+    table = Table("dataset", "new", "there already", Column("missing", overflow="fold"), title=f"{folder}")
+    further = [
+        file
+        for file in result.written + result.same
+        if not any(file in known.files for known in DATASETS.values())
+    ]
+    for name in names:
+        dataset = DATASETS[name]
+        files = [*dataset.files, *(further if dataset.further else [])]
+        new, same = ([file for file in files if file in some] for some in (result.written, result.same))
+        missing = [file for file in dataset.files if file in result.missing]
+        lost = "all" if missing and not (new or same) else "\n".join(missing)
+        table.add_row(name, str(len(new)), str(len(same)), lost or "–")
+    show(table)
+    if result.other:
+        Report().warn(f"other than the published files: {', '.join(result.other)}")
 
 
 @data_app.command(
