@@ -53,6 +53,7 @@ def align(
 @data_app.command("list", epilog="Example: ftor data list --data-dir ~/corpora")
 def data_list(data_dir: DataDir = None) -> None:
     """List the known datasets and the data of every experiment, and where they are."""
+    from rich.markup import escape
     from rich.table import Column, Table
 
     from ftor.data.fetching import is_here
@@ -70,7 +71,7 @@ def data_list(data_dir: DataDir = None) -> None:
         if there == len(dataset.files) and not is_here(dataset, folder):
             where.append("not as published")
         where += [str(path) for folder in folders for path in further_files(dataset, folder)]
-        datasets.add_row(dataset.name, f"{there} of {len(dataset.files)}", "\n".join(where))
+        datasets.add_row(dataset.name, f"{there} of {len(dataset.files)}", escape("\n".join(where)))
     show(datasets)
 
     table = Table("task", "split", "pairs", Column("file", overflow="fold"))
@@ -162,11 +163,14 @@ def _target(to: Path | None) -> Path:
 
 
 def _show_imported(result: "Imported", folder: Path, names: list[str]) -> None:
+    from rich.markup import escape
     from rich.table import Column, Table
 
     from ftor.data.sources import DATASETS
 
-    table = Table("dataset", "new", "there already", Column("missing", overflow="fold"), title=f"{folder}")
+    table = Table(
+        "dataset", "new", "there already", Column("missing", overflow="fold"), title=escape(str(folder))
+    )
     further = [
         file
         for file in result.written + result.same

@@ -195,6 +195,12 @@ def test_no_source_and_no_folder(tmp_path):
     assert (finished.code, finished.err) == (1, "error: file: expected a data folder, found a file\n")
 
 
+def test_a_folder_that_looks_like_markup(tmp_path):
+    write_all(tmp_path / "from", {"mirror/dev.tsv": PAIRS})
+    assert "[red]" in run_here("data", "import", "from", "--to", "[red]").out
+    assert "[red]" in run_here("data", "list", "--data-dir", "[red]").out
+
+
 def test_the_list_says_what_is_where(tmp_path):
     write_all(tmp_path / "data", dict.fromkeys(MIRROR, PAIRS) | {"glove.x.txt": VECTORS})
     finished = run_here("data", "list")
