@@ -13,7 +13,18 @@ from ftor.cli import app
 from ftor.tasks.mirror import SPLITS
 from tiny import run_here, set_arguments, start
 
-COMMANDS = ["train", "predict", "evaluate", "explain", "results", "data list", "data generate"]
+COMMANDS = [
+    "train",
+    "predict",
+    "evaluate",
+    "explain",
+    "results",
+    "align",
+    "data list",
+    "data import",
+    "data fetch",
+    "data generate",
+]
 FIELDS = ["source", "prediction", "tokens", "score", "length"]
 
 
@@ -337,6 +348,66 @@ class TestEvaluate:
         finished = run_here("evaluate", trained, path)
         assert (finished.code, finished.out) == (1, "")
         assert finished.err == f"error: {path}:2: expected source, tab, target, found no tab\n"
+
+
+class TestAlign:
+    LINES = ("the house\tdas haus", "the book\tdas buch", "a book\tein buch", "the [red]\tdas [red]")
+
+    def test_the_summary(self, tmp_path):
+        finished = run_here("align", write(tmp_path / "a.tsv", *self.LINES), "--no-start-token")
+        assert (finished.code, finished.err) == (0, "")
+        assert re.search(r"^pairs +4 *$", finished.out, re.M)
+        assert re.search(r"^target positions +8 *$", finished.out, re.M)
+        assert re.search(r"^of these aligned +8 \(100\.0%\) *$", finished.out, re.M)
+        assert "start token" not in finished.out
+        assert re.search(r"│ the +│ das +│ 3 +│ (0\.9|1\.0)", finished.out)
+        assert re.search(r"│ \[red\] +│ \[red\] +│ 1", finished.out)
+
+    def test_the_start_token_is_counted(self, tmp_path):
+        path = write(tmp_path / "a.tsv", "a\tx a", "b\tx b", "c\tx c")
+        finished = run_here("align", path)
+        assert re.search(r"^on the start token +3 *$", finished.out, re.M)
+        assert re.search(r"│ @start@ +│ x +│ 3 ", finished.out)
+
+    def test_nothing_confident(self, tmp_path):
+        finished = run_here("align", write(tmp_path / "a.tsv", "a b\tx y"), "--threshold", "0.9")
+        assert (finished.code, "0 (0.0%)" in finished.out, "source word" in finished.out) == (0, True, False)
+
+    def test_json_lines(self, tmp_path):
+        out = tmp_path / "out.jsonl"
+        finished = run_here("align", write(tmp_path / "a.tsv", *self.LINES), "--output", out)
+        assert (finished.code, finished.out) == (0, "")
+        records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+        assert [record["line"] for record in records] == [1, 2, 3, 4]
+        assert records[0]["source"] == ["@start@", "the", "house"]
+        assert records[0]["target"] == ["das", "haus"]
+        for record in records:
+            assert [len(row) for row in record["posteriors"]] == [len(record["target"])] * len(
+                record["source"]
+            )
+            chosen = [
+                [i, j]
+                for i, row in enumerate(record["posteriors"])
+                for j, posterior in enumerate(row)
+                if posterior >= 0.8
+            ]
+            assert record["pairs"] == chosen
+
+    @pytest.mark.parametrize(
+        ("arguments", "code", "message"),
+        [
+            (["none.tsv"], 1, "none.tsv: No such file"),
+            (["a.tsv"], 1, "a.tsv:2: expected source, tab, target, found no tab"),
+            (["a.tsv", "--iterations", "0"], 2, "--iterations"),
+            (["a.tsv", "--threshold", "1.5"], 2, "--threshold"),
+        ],
+    )
+    def test_refuses(self, tmp_path, monkeypatch, arguments, code, message):
+        monkeypatch.chdir(tmp_path)
+        write(tmp_path / "a.tsv", "a\tb", "a")
+        finished = run_here("align", *arguments, "--output", "out.jsonl")
+        assert (finished.code, finished.out, (tmp_path / "out.jsonl").exists()) == (code, "", False)
+        assert message in " ".join(finished.err.replace("│", " ").split())
 
 
 class TestData:

@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 
 SECONDS_BETWEEN_LINES = 10.0
 STILL_STARTING = "still at the first batch; on a new machine this is when kernels are compiled"
@@ -52,6 +61,35 @@ class Report:
         )
         with Progress(*columns, console=self.console, transient=True) as bar:
             yield Count(self, total, done, bar, begun)
+
+    @contextmanager
+    def loading(self, total: int | None, done: int = 0) -> Iterator["Load"]:
+        """Count bytes up to `total`, if that is known, of which some may be `done` already."""
+        if not self.console.is_terminal:
+            yield Load(self, total, done, None)
+            return
+        columns = (BarColumn(20), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+        with Progress(*columns, console=self.console, transient=True) as bar:
+            yield Load(self, total, done, bar)
+
+
+class Load:
+    """How many bytes have come."""
+
+    def __init__(self, report: Report, total: int | None, done: int, bar: Progress | None) -> None:
+        self._report, self._total, self._done, self._bar = report, total, done, bar
+        self._task: TaskID | None = bar.add_task("", total=total, completed=done) if bar else None
+        self._last_line = time.monotonic()
+
+    def advance(self, amount: int) -> None:
+        """Say that `amount` more bytes are there."""
+        self._done += amount
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, advance=amount)
+        elif time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
+            self._last_line = time.monotonic()
+            of = f" of {self._total / 1e6:.1f}" if self._total is not None else ""
+            self._report.say(f"{self._done / 1e6:.1f}{of} MB")
 
 
 class Count:

@@ -1,14 +1,17 @@
 """IBM model 1 against a plain loop, and against the published counts on the real files."""
 
+import io
 import os
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from ftor.data.align import confident, ibm1
 from ftor.data.reading import Pair, read_pairs
+from ftor.progress import Report
 
 PAIRS = [
     Pair(("the", "house"), ("das", "haus"), 1),
@@ -60,7 +63,21 @@ def test_confident_pairs_reach_the_threshold():
     assert list(confident([np.array([[0.8, 0.3], [0.2, 0.7]])], 0.7)) == [[(0, 0), (1, 1)]]
 
 
-@pytest.mark.skipif(not os.environ.get("FTOR_DATA"), reason="FTOR_DATA does not say where the real data is")
+def test_progress_is_told():
+    said = io.StringIO()
+    report = Report(Console(file=said, force_terminal=True, color_system=None, width=200))
+    silent = ibm1(PAIRS, 5, start_token=True)
+    for found, expected in zip(ibm1(PAIRS, 5, start_token=True, report=report), silent, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert "5/5 iterations of IBM model 1" in said.getvalue()
+
+
+real_data = pytest.mark.skipif(
+    not os.environ.get("FTOR_DATA"), reason="FTOR_DATA does not say where the real data is"
+)
+
+
+@real_data
 @pytest.mark.parametrize(
     ("name", "threshold", "expected"),
     [
@@ -71,3 +88,29 @@ def test_confident_pairs_reach_the_threshold():
 def test_as_many_pairs_as_published(name, threshold, expected):
     pairs = read_pairs(Path(os.environ["FTOR_DATA"]) / f"geo/{name}_train.tsv")
     assert sum(map(len, confident(ibm1(pairs, 150, start_token=True), threshold))) == expected
+
+
+@real_data
+@pytest.mark.parametrize(
+    ("name", "english_targets", "threshold", "expected", "on_start"),
+    [
+        ("atis/atis_funql_train_brackets", False, 0.534977, 25570, 1282),
+        ("atis/atis_funql_length4_train_brackets", False, 0.534977, 20596, 944),
+        ("okapi_length2/calendar/train", True, 0.757705, 3439, 0),
+        ("okapi_length2/document/train", True, 0.757705, 4566, 0),
+        ("okapi_length2/email/train", True, 0.617632, 6091, 0),
+    ],
+)
+def test_as_many_english_pairs_as_published(name, english_targets, threshold, expected, on_start):
+    tokenizer = pytest.importorskip("spacy").blank("en").tokenizer
+
+    def english(tokens):
+        return tuple(token.text for token in tokenizer(" ".join(tokens)) if not token.is_space)
+
+    pairs = [
+        Pair(english(pair.source), english(pair.target) if english_targets else pair.target, pair.line)
+        for pair in read_pairs(Path(os.environ["FTOR_DATA"]) / f"{name}.tsv")
+    ]
+    found = list(confident(ibm1(pairs, 150, start_token=True), threshold))
+    assert sum(map(len, found)) == expected
+    assert sum(i == 0 for selected in found for i, _ in selected) == on_start
