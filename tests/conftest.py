@@ -37,6 +37,19 @@ def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def run(data: Path, tmp_path: Path) -> Callable[..., Path]:
+    """Train in this process with some settings; gives the folder."""
+
+    def train(name: str, **settings: object) -> Path:
+        overrides = {key.replace("__", "."): value for key, value in settings.items()}
+        finished = tiny.run_here(*tiny.train_arguments(data, tmp_path / name, overrides))
+        assert finished.code == 0, finished.err
+        return tmp_path / name
+
+    return train
+
+
 @pytest.fixture(autouse=True)
 def _poisoned_memory(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Fill new uninitialised tensors with NaN, or the largest integer, so that nothing can rely on them."""

@@ -4,13 +4,17 @@ import json
 import math
 import re
 import shutil
+from itertools import product
 
 import pytest
 
 import ftor
-from ftor.checkpoint import CheckpointError
+from ftor.checkpoint import CheckpointError, load_tensors
 from ftor.config import ConfigError
 from ftor.data.reading import DataError, read_pairs
+from ftor.errors import FtorError
+from ftor.grammar import Grammar
+from tiny import run_here, train_arguments
 
 SENTENCES = ["a b c", "k", "d c b a e f", "a a", "g h i j k a b c", "b"]
 
@@ -154,3 +158,116 @@ class TestDamage:
             ConfigError, match=r"config.toml: model.witdh: unknown key \(did you mean model.width\?\)"
         ):
             ftor.load(damaged)
+
+
+GRAMMAR = """
+Mirrored -> 'a' Mirrored 'a' | 'b' Mirrored 'b' | 'c' Mirrored 'c' | 'a' 'a' | 'b' 'b' | 'c' 'c'
+"""
+
+
+class TestGrammar:
+    @pytest.fixture
+    def grammar(self):
+        return Grammar.parse(GRAMMAR)
+
+    @pytest.mark.parametrize("lengths", [1, 5])
+    def test_outputs_derive_from_it(self, model, grammar, lengths):
+        for found in model.predict(SENTENCES, grammar=grammar, lengths=lengths):
+            assert grammar.accepts(found.tokens)
+
+    def test_no_other_string_of_that_length_is_more_likely(self, model, grammar):
+        (found,) = model.predict(["a b"], grammar=grammar, structure=False)
+        halves = product("abc", repeat=found.length // 2)
+        one_by_one = [
+            model.predict(["a b"], grammar=Grammar.parse(f"S : {' '.join((*half, *half[::-1]))}"))[0]
+            for half in halves
+        ]
+        assert max(p.score for p in one_by_one) == pytest.approx(found.score, abs=1e-5)
+
+    def test_a_file_will_do(self, model, grammar, tmp_path):
+        (tmp_path / "my.cfg").write_text(GRAMMAR)
+        wanted = outputs(model.predict(SENTENCES, grammar=grammar))
+        assert outputs(model.predict(SENTENCES, grammar=tmp_path / "my.cfg")) == wanted
+        assert outputs(model.predict(SENTENCES, grammar=str(tmp_path / "my.cfg"))) == wanted
+
+    def test_where_it_derives_nothing_any_output_will_do(self, model):
+        impossible, possible = Grammar.parse("S : unheard of"), Grammar.parse("S : a a")
+        found, wanted = (model.predict(["a"], grammar=grammar)[0] for grammar in (impossible, possible))
+        assert found.length == 2
+        assert found.score >= wanted.score
+
+    def test_copies_stand_for_words_of_the_sentence(self, run):
+        model = ftor.load(run("copying", model__copying=True))
+        grammar = Grammar.parse("S -> @copy | @copy S")
+        for source in (["unheard", "of"], ["a", "unheard"]):
+            (found,) = model.predict([source], grammar=grammar)
+            assert set(found.tokens) <= set(source)
+
+    def test_a_model_keeps_its_own(self, run, tmp_path):
+        (tmp_path / "my.cfg").write_text(GRAMMAR)
+        folder = run("own", decoding__grammar=str(tmp_path / "my.cfg"), decoding__lengths=3)
+        (tmp_path / "my.cfg").unlink()
+        model = ftor.load(folder)
+        metrics = json.loads((folder / "metrics.json").read_text())
+        assert metrics["test_grammar"]["shares"] == {"well_formed": 1.0}
+        assert all(model.grammar.accepts(tokens) for tokens in outputs(model.predict(SENTENCES)))
+        free = outputs(model.predict(SENTENCES, grammar=None))
+        assert not all(model.grammar.accepts(tokens) for tokens in free)
+
+    def test_autoregressive_models_are_refused(self, run):
+        model = ftor.load(run("autoregressive", model__decoder="autoregressive"))
+        with pytest.raises(FtorError, match="expected an independent decoder"):
+            model.predict(["a"], grammar="geo")
+
+
+class TestWordVectors:
+    @pytest.fixture
+    def vectors(self, tmp_path):
+        """Give a file for some letters: those of training, one more, and of none of the others."""
+        path = tmp_path / "letters.txt"
+        rows = {letter: [math.sin(3 * ord(letter) + place) for place in range(6)] for letter in "abcdefz"}
+        path.write_text("".join(f"{letter} {' '.join(map(str, row))}\n" for letter, row in rows.items()))
+        return path
+
+    def test_new_words_are_told_apart(self, run, vectors):
+        folder = run("frozen", data__vectors=str(vectors))
+        assert "z" not in json.loads((folder / "vocab.json").read_text())["source"]
+        model = ftor.load(folder)
+        scores = {word: model.predict([["a", word]], structure=False)[0].score for word in ("z", "q", "r")}
+        assert len(set(scores.values())) == 3
+        again = ftor.load(folder).predict([["a", "r"], ["a", "z"], ["r", "z"]], structure=False)
+        assert [again[0].score, again[1].score] == pytest.approx([scores["r"], scores["z"]], abs=1e-5)
+
+    def test_frozen_ones_stay_as_they_are(self, run, vectors):
+        folder = run("frozen", data__vectors=str(vectors))
+        words = json.loads((folder / "vocab.json").read_text())["source"]
+        weights, _ = load_tensors(folder / "model.safetensors")
+        row = weights["embedding.weight"][3 + words.index("b")].tolist()
+        assert row == pytest.approx([math.sin(3 * ord("b") + place) for place in range(6)], abs=1e-5)
+
+    def test_trained_ones_change_and_others_are_unknown(self, run, vectors):
+        folder = run("trained", data__vectors=str(vectors), model__train_vectors=True)
+        words = json.loads((folder / "vocab.json").read_text())["source"]
+        weights, _ = load_tensors(folder / "model.safetensors")
+        row = weights["embedding.weight"][3 + words.index("b")].tolist()
+        assert row != pytest.approx([math.sin(3 * ord("b") + place) for place in range(6)], abs=1e-5)
+        model = ftor.load(folder)
+        found = model.predict([["a", "z"], ["a", "q"]], structure=False)
+        assert found[0].score == pytest.approx(found[1].score)
+
+    def test_of_the_models_width_need_no_map(self, run, vectors):
+        weights, _ = load_tensors(
+            run("narrow", data__vectors=str(vectors), model__width=6) / "model.safetensors"
+        )
+        assert not any(name.startswith("embedding.projection") for name in weights)
+
+    def test_without_the_file_the_model_still_works(self, run, vectors):
+        folder = run("frozen", data__vectors=str(vectors))
+        vectors.unlink()
+        model = ftor.load(folder)
+        assert len({p.score for p in model.predict([["a", "z"], ["a", "q"]], structure=False)}) == 2
+
+    def test_a_missing_file_is_named(self, data, tmp_path):
+        finished = run_here(*train_arguments(data, tmp_path / "run", {"data.vectors": "none.txt"}))
+        assert finished.code == 1
+        assert "data.vectors: none.txt: no such file; looked in" in finished.err

@@ -33,19 +33,6 @@ VARIANTS = [
 
 
 @pytest.fixture
-def run(data, tmp_path):
-    """Train in this process with some settings; returns the folder."""
-
-    def train(name, **settings):
-        overrides = {key.replace("__", "."): value for key, value in settings.items()}
-        finished = run_here(*train_arguments(data, tmp_path / name, overrides))
-        assert finished.code == 0, finished.err
-        return tmp_path / name
-
-    return train
-
-
-@pytest.fixture
 def trainer(data, tmp_path):
     """Make a trainer with some settings, which has not begun."""
 
@@ -88,6 +75,13 @@ def wait_until(true, process):
 class TestRepeatability:
     def test_the_same_seed_gives_the_same_run(self, run, trained):
         assert_same_run(run("again"), trained)
+
+    def test_averaged_weights_go_on_after_a_stop_too(self, run, tmp_path):
+        whole = run("whole", training__average_epochs=1.5, training__epochs=3)
+        folder = run("resumed", training__average_epochs=1.5)
+        finished = run_here("train", "--resume", folder, "--set", "training.epochs=3")
+        assert finished.code == 0, finished.err
+        assert_same_run(folder, whole)
 
     def test_another_seed_gives_another(self, run, trained):
         other = run("other", training__seed=1)

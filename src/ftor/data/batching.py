@@ -225,7 +225,9 @@ class Vocabularies:
         self, sources: Sequence[Sequence[str]], terminals: Sequence[str], copies: Copies | None
     ) -> Tensor:
         """See `SourceBatch.columns`; a terminal that is no class may still be a word of the source."""
-        classes = torch.tensor([self.target.get(terminal, NO_CLASS) for terminal in terminals])
+        classes = torch.tensor(
+            [self.target.get(terminal, NO_CLASS) for terminal in terminals], dtype=torch.int64
+        )
         columns = classes.repeat(len(sources), 1)
         if copies is None:
             return columns
