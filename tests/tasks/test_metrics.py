@@ -1,6 +1,7 @@
 """Metrics: the edit distance against its definition, the rest against numbers worked out by hand."""
 
 import json
+import re
 from functools import cache
 
 import pytest
@@ -8,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from ftor.tasks.metrics import LengthGroup, Metrics, edit_distance, evaluate
+from ftor.tasks.judging import Grouping, Judge
+from ftor.tasks.metrics import Group, LengthGroup, Metrics, edit_distance, evaluate
 
 TOKENS = st.lists(st.sampled_from(["a", "b", "ab", ""]), max_size=7)
 
@@ -52,6 +54,50 @@ def test_every_number():
 def test_groups_by_other_keys():
     groups = evaluate(GOLDS, PREDICTIONS, keys=[10, 9, 10, 9]).by_length
     assert groups == (LengthGroup(9, 2, 0.5), LengthGroup(10, 2, 0.5))
+
+
+JUDGES = (
+    Judge("as_sets", lambda gold, predicted: set(gold) == set(predicted)),
+    Judge("always", lambda gold, predicted: True),
+)
+HALVES = Grouping("halves", lambda gold: len(gold) // 2)
+
+
+def test_judges_and_groups():
+    metrics = evaluate(GOLDS, PREDICTIONS, judges=JUDGES, group=HALVES)
+    assert metrics.shares == {"as_sets": 0.75, "always": 1.0}
+    assert metrics.by_group == (Group("halves", 0, 1, 1.0, 1.0), Group("halves", 1, 3, 1 / 3, 2 / 3))
+    assert evaluate(GOLDS, PREDICTIONS, group=HALVES).by_group[1] == Group("halves", 1, 3, 1 / 3, None)
+
+
+@pytest.mark.parametrize("judges", [(), JUDGES], ids=["no judges", "judges"])
+def test_judged_metrics_survive_json(judges):
+    metrics = evaluate(GOLDS, PREDICTIONS, judges=judges, group=HALVES)
+    assert Metrics.from_dict(json.loads(json.dumps(metrics.as_dict()))) == metrics
+
+
+def test_metrics_from_before_there_were_judges_can_be_read():
+    metrics = evaluate(GOLDS, PREDICTIONS)
+    old = {name: value for name, value in metrics.as_dict().items() if name not in ("shares", "by_group")}
+    assert Metrics.from_dict(old) == metrics
+
+
+@pytest.mark.parametrize(
+    ("judges", "header", "row"),
+    [
+        (JUDGES, ["halves", "examples", "exact match", "as sets"], ["1", "3", "33.3 %", "66.7 %"]),
+        ((), ["halves", "examples", "exact match"], ["1", "3", "33.3 %"]),
+    ],
+    ids=["judges", "no judges"],
+)
+def test_the_table_shows_judges_and_groups(judges, header, row):
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(evaluate(GOLDS, PREDICTIONS, judges=judges, group=HALVES).table())
+    rows = [[cell.strip() for cell in re.split("[│┃]", line)[1:-1]] for line in shown.get().splitlines()]
+    assert header in rows
+    assert row in rows
+    assert (["as sets", "75.0 %"] in rows) == bool(judges)
 
 
 def test_nothing_but_empty_golds():

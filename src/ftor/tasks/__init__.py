@@ -3,12 +3,9 @@
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from ftor.tasks import mirror
-
-if TYPE_CHECKING:
-    from ftor.tasks.metrics import Grouping, Judge
+from ftor.tasks.judging import Grouping, Judge
 
 GENERATED = dict.fromkeys(mirror.SPLITS, mirror)
 """The tasks whose pairs can be made anywhere, and the module that makes them."""
@@ -18,7 +15,7 @@ TASKS = ("pairs", *GENERATED, *JUDGED)
 """All tasks; "pairs" is anybody's own."""
 
 
-def judges(task: str, data_folder: Path | None) -> tuple["Judge", ...]:
+def judges(task: str, data_folder: Path | None) -> tuple[Judge, ...]:
     """How outputs of a task are judged, besides exact match; the first is the one to select models by.
 
     What a judge needs, such as the facts for executing queries, is looked for in the data folders at once.
@@ -27,12 +24,12 @@ def judges(task: str, data_folder: Path | None) -> tuple["Judge", ...]:
     return found
 
 
-def grouping(task: str) -> "Grouping | None":
+def grouping(task: str) -> Grouping | None:
     """What to group a task's examples by, besides their length."""
     found: Grouping | None = getattr(_module(task), "GROUPING", None) if task in JUDGED else None
     return found
 
 
 def _module(task: str) -> ModuleType:
-    """Import a task's module when it is wanted: the list of tasks need not wait for the metrics' kernels."""
+    """Import a task's module when it is wanted."""
     return import_module(f"ftor.tasks.{task}")

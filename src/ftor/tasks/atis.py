@@ -5,7 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ftor.tasks import terms
-from ftor.tasks.metrics import Judge
+from ftor.tasks.judging import Judge
 from ftor.tasks.terms import ProgramError, Term
 
 CONJUNCTIONS = ("intersection", "or")

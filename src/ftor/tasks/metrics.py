@@ -1,8 +1,8 @@
 """How good outputs are: exact match, edit distance, length and a task's own judges, overall and by group."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,34 +10,10 @@ from rich import console
 from rich.table import Table
 
 from ftor.ops.simd import kernel
+from ftor.tasks.judging import Grouping, Judge, Tokens
 
-Tokens = Sequence[str]
 WELL_FORMED = "well_formed"
 """The share of outputs that a grammar accepts, whatever the golds are."""
-
-
-class Judge(NamedTuple):
-    """One way to call an output right.
-
-    Attributes:
-        name: what the share of right outputs is called, such as "execution_accuracy".
-        same: takes the gold tokens and the predicted tokens.
-    """
-
-    name: str
-    same: Callable[[Tokens, Tokens], bool]
-
-
-class Grouping(NamedTuple):
-    """What examples are grouped by, besides their length.
-
-    Attributes:
-        name: of what is counted, such as "parameters".
-        key: takes the gold tokens.
-    """
-
-    name: str
-    key: Callable[[Tokens], int]
 
 
 @dataclass(frozen=True)

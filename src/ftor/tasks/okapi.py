@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from ftor.tasks.metrics import Grouping, Judge
+from ftor.tasks.judging import Grouping, Judge
 
 KEYWORDS = ("GET", "FILTER", "ORDERBY", "COUNT", "SEARCH", "TOP")
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ftor.errors import FtorError
 
 DEEPEST = 100
-"""Deeper programs are refused: the deepest gold has 14 levels, and walking a tree may recurse."""
+"""Deeper programs are refused: the deepest published one has 17 levels, and walking a tree may recurse."""
 
 
 class ProgramError(FtorError):

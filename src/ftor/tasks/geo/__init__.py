@@ -12,7 +12,7 @@ from ftor.tasks.geo.execute import execute
 from ftor.tasks.geo.facts import Facts
 from ftor.tasks.geo.program import read, read_as_released
 from ftor.tasks.geo.world import world
-from ftor.tasks.metrics import Judge
+from ftor.tasks.judging import Judge
 from ftor.tasks.terms import ProgramError
 
 __all__ = ["answer", "execute", "judges", "read", "read_as_released", "same_answer", "world"]

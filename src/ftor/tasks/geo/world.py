@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
-from ftor.tasks.geo.facts import Facts
+from ftor.tasks.geo.facts import City, Facts
 
 OPEN = "_"
 """Stands for a field that is not known, such as the state in `cityid springfield _`."""
@@ -67,6 +67,8 @@ def standard_order(value: Value) -> tuple[object, ...]:
         return 0, value.content, value.kind
     return 1 if value.kind == "lake" else 3 if value.state else 2, value.kind, value.content, value.state
 
+
+USA = Value("countryid", "usa")
 
 List = dict[Value, int]
 
@@ -127,72 +129,113 @@ class World(NamedTuple):
     relations: dict[str, Relation]
 
 
+Measured = list[tuple[Value, float]]
+Pairs = list[tuple[Value, Value]]
+
+
 @lru_cache(maxsize=8)
 def world(facts: Facts) -> World:
-    """Arrange the facts; the order within each relation decides ties."""
-    usa = Value("countryid", "usa")
-    state = {fact.name: Value("stateid", fact.name) for fact in facts.states}
-    cities = [Value("cityid", fact.name, fact.abbreviation) for fact in facts.cities]
-    rivers = [Value("riverid", fact.name) for fact in facts.rivers]
-    high = [(Value("stateid", fact.state), Value("placeid", fact.high)) for fact in facts.extremes]
-    low = [(Value("stateid", fact.state), Value("placeid", fact.low)) for fact in facts.extremes]
-    places = [place for _, place in high + low]
-    capitals = [(state[fact.name], Value("cityid", fact.capital, fact.abbreviation)) for fact in facts.states]
-    flows = [
-        (river, Value("stateid", name))
-        for river, fact in zip(rivers, facts.rivers, strict=True)
-        for name in fact.states
-    ]
-    heights = [(p, f.low_elevation) for (_, p), f in zip(low, facts.extremes, strict=True)]
-    heights += [(p, f.high_elevation) for (_, p), f in zip(high, facts.extremes, strict=True)]
-    lengths = [(river, fact.size) for river, fact in zip(rivers, facts.rivers, strict=True)]
-    of_states = [(state[fact.name], fact.population) for fact in facts.states]
-    of_cities = [(city, fact.population) for city, fact in zip(cities, facts.cities, strict=True)]
-    areas = [(state[fact.name], float(fact.area)) for fact in facts.states]
-    densities = [(state[fact.name], fact.population / fact.area) for fact in facts.states if fact.area > 0]
-    everything = [*cities, *state.values(), *rivers, *places]
-    located = [(entity, usa) for entity in everything]
-    located += [(city, Value("stateid", fact.state)) for city, fact in zip(cities, facts.cities, strict=True)]
-    located += [(place, where) for where, place in high + low] + flows
-    large = [city for city, population in of_cities if population > MAJOR_CITY]
-    long = [river for river, length in lengths if length > MAJOR_RIVER]
-    above = [(one, other) for one, x in heights for other, y in heights if x > y]
-    below = [(one, other) for one, x in heights for other, y in heights if x < y]
-    # the country's points are the language's own, whatever the facts say
-    country_high, country_low = Value("placeid", "mount mckinley"), Value("placeid", "death valley")
-    return World(
-        {
-            "city": Table(cities),
-            "state": Table(state.values()),
-            "river": Table(rivers),
-            "place": Table(places),
-            "mountain": Table(places),  # the facts about mountains are not consulted
-            "lake": Table(Value("lake", fact.name) for fact in facts.lakes),
-            "capital": Table(city for _, city in capitals),
-            "major": Table(large + long),
-        },
-        {
-            "population_1": Measure(of_states + of_cities),
-            "area_1": Measure(areas),
-            "density_1": Measure(densities),
-            "elevation_1": Measure(heights),
-            "len": Measure(lengths),
-            "size": Measure(areas + of_cities + lengths + heights),
-        },
-        {
-            "loc": Relation(located),
-            "next_to": Relation(
-                (Value("stateid", name), Value("stateid", other))
-                for name, others in facts.borders
-                for other in others
-            ),
-            "traverse": Relation(flows),
-            "capital": Relation(capitals),
-            "high_point": Relation([(usa, country_high), *high]),
-            "low_point": Relation([(usa, country_low), *low]),
-            "elevation": Relation((place, number(height)) for place, height in heights),
-            "higher": Relation(above),
-            "lower": Relation(below),
-            "longer": Relation((one, other) for one, x in lengths for other, y in lengths if x > y),
-        },
-    )
+    """Arrange the facts; the order within each table and relation decides ties."""
+    return World(_tables(facts), _measures(facts), _relations(facts))
+
+
+def _tables(facts: Facts) -> dict[str, Table]:
+    places = Table(place for _, place in _points(facts))
+    large = [city for city, population in _populations(facts) if population > MAJOR_CITY]
+    long = [river for river, length in _lengths(facts) if length > MAJOR_RIVER]
+    return {
+        "city": Table(map(_city, facts.cities)),
+        "state": Table(_state(fact.name) for fact in facts.states),
+        "river": Table(river for river, _ in _lengths(facts)),
+        "place": places,
+        "mountain": places,  # the facts about mountains are not consulted
+        "lake": Table(Value("lake", fact.name) for fact in facts.lakes),
+        "capital": Table(city for _, city in _capitals(facts)),
+        "major": Table(large + long),
+    }
+
+
+def _measures(facts: Facts) -> dict[str, Measure]:
+    heights, lengths, of_cities = _heights(facts), _lengths(facts), _populations(facts)
+    of_states: Measured = [(_state(fact.name), fact.population) for fact in facts.states]
+    areas: Measured = [(_state(fact.name), float(fact.area)) for fact in facts.states]
+    densities = [(_state(fact.name), fact.population / fact.area) for fact in facts.states if fact.area > 0]
+    return {
+        "population_1": Measure(of_states + of_cities),
+        "area_1": Measure(areas),
+        "density_1": Measure(densities),
+        "elevation_1": Measure(heights),
+        "len": Measure(lengths),
+        "size": Measure(areas + of_cities + lengths + heights),
+    }
+
+
+def _relations(facts: Facts) -> dict[str, Relation]:
+    heights, lengths = _heights(facts), _lengths(facts)
+    borders = [(_state(name), _state(other)) for name, others in facts.borders for other in others]
+    high = [(_state(fact.state), _place(fact.high)) for fact in facts.extremes]
+    low = [(_state(fact.state), _place(fact.low)) for fact in facts.extremes]
+    return {
+        "loc": Relation(_locations(facts)),
+        "next_to": Relation(borders),
+        "traverse": Relation(_flows(facts)),
+        "capital": Relation(_capitals(facts)),
+        # the country's points are the language's own, whatever the facts say
+        "high_point": Relation([(USA, _place("mount mckinley")), *high]),
+        "low_point": Relation([(USA, _place("death valley")), *low]),
+        "elevation": Relation((place, number(height)) for place, height in heights),
+        "higher": Relation((one, other) for one, x in heights for other, y in heights if x > y),
+        "lower": Relation((one, other) for one, x in heights for other, y in heights if x < y),
+        "longer": Relation((one, other) for one, x in lengths for other, y in lengths if x > y),
+    }
+
+
+def _state(name: str) -> Value:
+    return Value("stateid", name)
+
+
+def _place(name: str) -> Value:
+    return Value("placeid", name)
+
+
+def _city(fact: City) -> Value:
+    return Value("cityid", fact.name, fact.abbreviation)
+
+
+def _points(facts: Facts) -> Pairs:
+    """States with their points, all high ones before the low ones."""
+    high = [(_state(fact.state), _place(fact.high)) for fact in facts.extremes]
+    return high + [(_state(fact.state), _place(fact.low)) for fact in facts.extremes]
+
+
+def _heights(facts: Facts) -> Measured:
+    """Elevations of points; unlike among places, the low ones come first."""
+    low: Measured = [(_place(fact.low), fact.low_elevation) for fact in facts.extremes]
+    return low + [(_place(fact.high), fact.high_elevation) for fact in facts.extremes]
+
+
+def _lengths(facts: Facts) -> Measured:
+    return [(Value("riverid", fact.name), fact.size) for fact in facts.rivers]
+
+
+def _populations(facts: Facts) -> Measured:
+    return [(_city(fact), fact.population) for fact in facts.cities]
+
+
+def _capitals(facts: Facts) -> Pairs:
+    return [(_state(fact.name), Value("cityid", fact.capital, fact.abbreviation)) for fact in facts.states]
+
+
+def _flows(facts: Facts) -> Pairs:
+    return [(Value("riverid", fact.name), _state(name)) for fact in facts.rivers for name in fact.states]
+
+
+def _locations(facts: Facts) -> Pairs:
+    """What is in the country, and then what is in its states."""
+    cities = list(map(_city, facts.cities))
+    states = [_state(fact.name) for fact in facts.states]
+    rivers = [river for river, _ in _lengths(facts)]
+    places = [(place, state) for state, place in _points(facts)]
+    found = [(entity, USA) for entity in (*cities, *states, *rivers, *(place for place, _ in places))]
+    found += [(_city(fact), _state(fact.state)) for fact in facts.cities]
+    return found + places + _flows(facts)
