@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 Call = Callable[[], object]
 
 
-def arguments(name: str, description: str) -> argparse.Namespace:
-    """The command line that all benchmarks share: --quick and --out."""
+def arguments(name: str, description: str, **more: str) -> argparse.Namespace:
+    """The command line that all benchmarks share: --quick and --out; `more` paths and their help."""
     parser = argparse.ArgumentParser(
         description=description, epilog=f"example: python benchmarks/{name}.py --quick"
     )
@@ -37,6 +37,8 @@ def arguments(name: str, description: str) -> argparse.Namespace:
         metavar="FILE.json",
         help=f"where the figures go (default: benchmarks/out/{name}.json)",
     )
+    for option, text in more.items():
+        parser.add_argument(f"--{option}", type=Path, help=text)
     options = parser.parse_args()
     busy = os.getloadavg()[0]
     if busy > 0.5:

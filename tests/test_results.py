@@ -7,7 +7,7 @@ import pytest
 
 from ftor.config import Config
 from ftor.errors import FtorError
-from ftor.results import LONG_FILE, mirror_tables, read_ledgers, tables
+from ftor.results import LONG_FILE, mirror_tables, parsing_table, read_ledgers, tables
 
 ROOT = Path(__file__).parents[1]
 
@@ -66,7 +66,33 @@ def test_a_bad_line_is_named(tmp_path):
         tables(tmp_path / "none")
 
 
-def test_the_page_is_up_to_date_with_the_ledgers():
+def parsed(experiment: str, seed: int, without: float, with_grammar: float | None) -> dict:
+    def test(share: float) -> dict:
+        shares = {"execution_accuracy": share, "well_formed": 0.5}
+        return {"exact_match": share / 2, "length_error": 0.25, "shares": shares}
+
+    record = {"experiment": experiment, "seed": seed, "config": Config.load(experiment).hash, "seconds": 90.0}
+    constrained = {} if with_grammar is None else {"test_grammar": test(with_grammar)}
+    return record | {"test": test(without)} | constrained
+
+
+def test_parsing_is_shown_with_and_without_grammar():
+    records = [
+        parsed("geo-iid", 0, 0.8, 0.9),
+        parsed("geo-iid", 1, 0.6, 0.8),
+        parsed("geo-length-ar", 0, 0.4, None),
+    ]
+    lines = parsing_table(records, "Geoquery").split("\n")
+    assert lines[2] == (
+        "| F→R | iid | 2 | 88.6 | 85.0 ± 7.1 | 80.7 | 70.0 ± 14.1 | 35.0 ± 7.1 | 0.25 ± 0.00 | 50.0 ± 0.0 "
+        "| 1.5 ± 0.0 |"
+    )
+    assert lines[3].count("not run") == 6
+    assert lines[10] == "| AR F→R | length | 1 | – | – | 37.6 | 40.0 | 20.0 | 0.25 | 50.0 | 1.5 |"
+
+
+@pytest.mark.parametrize("task", tables(ROOT / "results"))
+def test_the_page_is_up_to_date_with_the_ledgers(task):
     page = (ROOT / "docs" / "RESULTS.md").read_text("utf-8")
-    shown = page.split("<!-- ftor results -->\n")[1].split("<!-- end -->")[0]
-    assert shown.strip() == tables(ROOT / "results"), "put what `ftor results` prints into docs/RESULTS.md"
+    shown = page.split(f"<!-- ftor results: {task} -->\n")[1].split("<!-- end -->")[0]
+    assert shown.strip() == tables(ROOT / "results")[task], "put what `ftor results` prints into RESULTS.md"

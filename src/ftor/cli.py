@@ -224,7 +224,7 @@ def results(
     """Print the paper's numbers beside those of the recorded runs, in Markdown."""
     from ftor.results import tables
 
-    print(tables(ledgers))
+    print("\n\n".join(f"## {task}\n\n{table}" for task, table in tables(ledgers).items()))
 
 
 def _language(option: str) -> "Grammar | str | None":

@@ -20,6 +20,41 @@ MIRROR_ROWS = {  # experiment suffix: name, then the paper's dev, 11, 12, 13, 14
 }
 MIRROR_LENGTHS = {"11": range(11, 12), "12": range(12, 13), "13": range(13, 14), "14–20": range(14, 21)}
 
+Figures = tuple[str, float | None, float]
+PARSING_TABLES: dict[
+    str, tuple[str, dict[tuple[str, str], Figures]]
+] = {  # task: what is counted, then the paper's means with and without grammar by experiment
+    "Geoquery": (
+        "execution_accuracy",
+        {
+            ("F→R", "iid"): ("geo-iid", 88.6, 80.7),
+            ("F→R", "template"): ("geo-template", 79.9, 68.7),
+            ("F→R", "length"): ("geo-length", 68.8, 53.4),
+            ("R→F", "iid"): ("geo-iid-rf", 89.1, 83.5),
+            ("R→F", "template"): ("geo-template-rf", 80.4, 73.0),
+            ("R→F", "length"): ("geo-length-rf", 68.6, 49.2),
+            ("AR F→R", "iid"): ("geo-iid-ar", None, 81.1),
+            ("AR F→R", "template"): ("geo-template-ar", None, 52.8),
+            ("AR F→R", "length"): ("geo-length-ar", None, 37.6),
+        },
+    ),
+    "ATIS": (
+        "tree_accuracy",
+        {
+            ("F→R", "iid"): ("atis-iid", 74.15, 68.26),
+            ("F→R", "length"): ("atis-length", 35.41, 29.91),
+        },
+    ),
+    "Okapi": (
+        "clause_accuracy",
+        {
+            ("F→R", "calendar"): ("okapi-calendar", 69.5, 57.2),
+            ("F→R", "document"): ("okapi-document", 42.4, 36.1),
+            ("F→R", "email"): ("okapi-email", 55.6, 43.9),
+        },
+    ),
+}
+
 LONG_FILE = "mirror-long.tsv"
 """The strings of 30, 50 and 100 symbols."""
 
@@ -65,6 +100,33 @@ def mirror_tables(records: Sequence[Record]) -> str:
     return f"{_markdown(header, rows)}\n\n{_markdown(long_header, beyond)}"
 
 
+def parsing_table(records: Sequence[Record], task: str) -> str:
+    """The task's accuracy with and without grammar, in Markdown."""
+    judge, rows = PARSING_TABLES[task]
+    header = ["model", "split", "seeds", "paper, grammar", "ftor, grammar", "paper, none", "ftor, none"]
+    header += ["exact match, none", "length error, none", "well-formed, none", "minutes"]
+    lines = []
+    for (model, split), (experiment, with_grammar, without) in rows.items():
+        runs = _runs(records, experiment)
+        tests = [run["test"] for run in runs]
+        constrained = [run["test_grammar"] for run in runs if "test_grammar" in run]
+        paper, ours = "–", "–"
+        if with_grammar is not None:
+            paper = f"{with_grammar:.1f}"
+            ours = _mean([100 * found["shares"][judge] for found in constrained])
+        lines.append(
+            [
+                *(model, split, str(len(runs)), paper, ours, f"{without:.1f}"),
+                _mean([100 * found["shares"][judge] for found in tests]),
+                _mean([100 * found["exact_match"] for found in tests]),
+                _mean([found["length_error"] for found in tests], digits=2),
+                _mean([100 * found["shares"]["well_formed"] for found in tests]),
+                _mean([run["seconds"] / 60 for run in runs]),
+            ]
+        )
+    return _markdown(header, lines)
+
+
 def _runs(records: Iterable[Record], experiment: str) -> list[Record]:
     return [record for record in _as_shipped(records, experiment) if record.get("test")]
 
@@ -87,12 +149,12 @@ def _accuracy(metrics: Record, lengths: range) -> float:
     return float(100 * right / count) if count else math.nan
 
 
-def _mean(values: Sequence[float]) -> str:
+def _mean(values: Sequence[float], digits: int = 1) -> str:
     """The mean and, of several, the standard deviation."""
     if not values:
         return "not run"
-    spread = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
-    return f"{statistics.mean(values):.1f}{spread}"
+    spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{statistics.mean(values):.{digits}f}{spread}"
 
 
 def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -100,8 +162,11 @@ def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def tables(ledgers: Path) -> str:
-    """All tables, in Markdown."""
+def tables(ledgers: Path) -> dict[str, str]:
+    """All tables in Markdown, by the task that they are about."""
     if not ledgers.is_dir():
         raise FtorError(f"{ledgers}: expected a folder of ledgers, found none")
-    return mirror_tables(read_ledgers(ledgers))
+    records = read_ledgers(ledgers)
+    return {"Mirror": mirror_tables(records)} | {
+        task: parsing_table(records, task) for task in PARSING_TABLES
+    }
