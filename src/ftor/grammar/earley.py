@@ -1,0 +1,219 @@
+"""Parses strings with the rules as they are written, after Earley (1970): any context-free grammar.
+
+Used to recognise strings and to show their structure. Decoding needs scores, and uses `ftor.ops.cyk`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ftor.grammar.normal_form import nullable_symbols
+from ftor.grammar.reading import EMPTY, Rule, Words
+
+
+@dataclass(frozen=True)
+class ParseTree:
+    """A rule's name and what it derives: parse trees and words, from left to right."""
+
+    name: str
+    children: tuple[ParseTree | str, ...]
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The string that the tree derives."""
+        found: list[str] = []
+        waiting: list[ParseTree | str] = [self]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, str):
+                found.append(node)
+            else:
+                waiting.extend(reversed(node.children))
+        return tuple(found)
+
+    def __str__(self) -> str:
+        """On one line: `(Query answer (Num size (State stateid (StateName utah))))`."""
+        return self._format(indent=None)
+
+    def pretty(self, indent: int = 2) -> str:
+        """One name per line, its words beside it, what it derives below it."""
+        return self._format(indent)
+
+    def _format(self, indent: int | None) -> str:
+        pieces: list[str] = []
+        waiting: list[tuple[ParseTree | str, int]] = [(self, 0)]  # a loop: deep trees overflow Python's stack
+        while waiting:
+            node, depth = waiting.pop()
+            if isinstance(node, str):
+                pieces.append(")" if depth < 0 else f" {node}")
+                continue
+            if pieces:
+                pieces.append(" " if indent is None else "\n" + " " * (indent * depth))
+            pieces.append(f"({node.name}" + (f" {EMPTY}" if not node.children else ""))
+            waiting.append(("", -1))
+            waiting.extend((child, depth + 1) for child in reversed(node.children))
+        return "".join(pieces)
+
+
+_Item = tuple[int, int, int, int]  # rule, how many of its parts are found, start, end
+_Found = tuple[str, int, int]  # name, start, end
+
+
+class EarleyParser:
+    """The rules, indexed for parsing."""
+
+    def __init__(self, rules: Sequence[Rule]) -> None:
+        self.rules = rules
+        self.nullable = nullable_symbols([(rule.name, rule.parts) for rule in rules])
+        self.by_name: dict[str, list[int]] = {}
+        for number, rule in enumerate(rules):
+            self.by_name.setdefault(rule.name, []).append(number)
+        self._index_first_words()
+
+    def _index_first_words(self) -> None:
+        """Which rules of a name can start with a word, with a copied word, or be empty."""
+        self._by_word: dict[tuple[str, str], list[int]] = {}
+        self._by_copy: dict[str, list[int]] = {name: [] for name in self.by_name}
+        self._empty: dict[str, list[int]] = {name: [] for name in self.by_name}
+        for number, rule in enumerate(self.rules):
+            words, copy = self._first(rule)
+            for word in words:
+                self._by_word.setdefault((rule.name, word), []).append(number)
+            if copy:
+                self._by_copy[rule.name].append(number)
+            if self.nullable.issuperset(rule.parts):
+                self._empty[rule.name].append(number)
+
+    def _first(self, rule: Rule) -> tuple[set[str], bool]:
+        """The words that a rule's strings can start with, and whether a copied word is one of them."""
+        words: set[str] = set()
+        copy = False
+        seen, waiting = {rule}, [rule]
+        while waiting:
+            for part in waiting.pop().parts:
+                if isinstance(part, Words):
+                    words.update(part.words)
+                    copy = copy or part.copy
+                else:
+                    new = {self.rules[number] for number in self.by_name[part]} - seen
+                    seen |= new
+                    waiting.extend(new)
+                if part not in self.nullable:
+                    break
+        return words, copy
+
+    def accepts(self, tokens: Sequence[str], sentence: Sequence[str]) -> bool:
+        """Whether the start derives `tokens`."""
+        if not tokens:
+            return self.rules[0].name in self.nullable
+        return (self.rules[0].name, 0, len(tokens)) in _Chart(self, tokens, sentence).found
+
+    def tree(self, tokens: Sequence[str], sentence: Sequence[str]) -> ParseTree | None:
+        """One parse tree, or None."""
+        chart = _Chart(self, tokens, sentence)
+        root = (self.rules[0].name, 0, len(tokens))
+        return chart.tree(root) if root in chart.found else None
+
+    def candidates(self, name: str, word: str | None, copied: bool) -> list[int]:
+        """The rules of `name` that can come before `word`, in the order of the grammar."""
+        numbers = set(self._empty[name])
+        if word is not None:
+            numbers.update(self._by_word.get((name, word), ()))
+        if copied:
+            numbers.update(self._by_copy[name])
+        return sorted(numbers)
+
+
+class _Chart:
+    """What is found in one string. Each item and name notes how it was found first, from earlier ones only.
+
+    So following the notes never runs in circles, whatever cycles the grammar has.
+    """
+
+    def __init__(self, parser: EarleyParser, tokens: Sequence[str], sentence: Sequence[str]) -> None:
+        self.rules = parser.rules
+        self.found: dict[_Found, int] = {}  # by which rule
+        self.before: dict[_Item, tuple[_Item, _Found | str]] = {}  # the item one part before, and the part
+        self._parser = parser
+        self._tokens, self._sentence = tokens, frozenset(sentence)
+        self._seen: set[_Item] = set()
+        self._agenda: list[_Item] = []
+        self._waiting: dict[tuple[str, int], list[_Item]] = {}  # which items want a name from a position on
+        self._ends: dict[tuple[str, int], list[int]] = {}  # where a name from a position on was found to end
+        self._next: list[_Item] = []
+        self._predict(parser.rules[0].name, 0)
+        for _ in range(len(tokens) + 1):
+            while self._agenda:
+                self._advance(self._agenda.pop())
+            self._agenda, self._next = self._next, []
+
+    def _predict(self, name: str, at: int) -> None:
+        word = self._tokens[at] if at < len(self._tokens) else None
+        for number in self._parser.candidates(name, word, word in self._sentence):
+            self._add((number, 0, at, at))
+
+    def _add(self, item: _Item, before: tuple[_Item, _Found | str] | None = None) -> None:
+        if item not in self._seen:
+            self._seen.add(item)
+            self._agenda.append(item)
+            if before is not None:
+                self.before[item] = before
+
+    def _advance(self, item: _Item) -> None:
+        number, dot, start, end = item
+        parts = self.rules[number].parts
+        if dot == len(parts):
+            self._complete(number, start, end)
+            return
+        part = parts[dot]
+        if isinstance(part, Words):
+            if end < len(self._tokens) and part.matches(self._tokens[end], self._sentence):
+                moved = (number, dot + 1, start, end + 1)
+                if moved not in self._seen:
+                    self._seen.add(moved)
+                    self._next.append(moved)
+                    self.before[moved] = item, self._tokens[end]
+            return
+        waiting = self._waiting.setdefault((part, end), [])
+        waiting.append(item)
+        if len(waiting) == 1:
+            self._predict(part, end)
+        for stop in self._ends.get((part, end), ()):
+            self._add((number, dot + 1, start, stop), (item, (part, end, stop)))
+
+    def _complete(self, number: int, start: int, end: int) -> None:
+        found = self.rules[number].name, start, end
+        if found in self.found:
+            return
+        self.found[found] = number
+        self._ends.setdefault(found[:2], []).append(end)
+        for item in self._waiting.get(found[:2], ()):
+            self._add((item[0], item[1] + 1, item[2], end), (item, found))
+
+    def _children(self, found: _Found) -> list[_Found | str]:
+        _, start, end = found
+        number = self.found[found]
+        item = (number, len(self.rules[number].parts), start, end)
+        children: list[_Found | str] = []
+        while item in self.before:
+            item, child = self.before[item]
+            children.append(child)
+        return children[::-1]
+
+    def tree(self, root: _Found) -> ParseTree:
+        children = {}
+        waiting = [root]
+        while waiting:
+            found = waiting.pop()
+            if found not in children:
+                children[found] = self._children(found)
+                waiting.extend(child for child in children[found] if not isinstance(child, str))
+        trees: dict[_Found, ParseTree] = {}
+        for found in self.found:  # in the order of finding: children before their parents
+            if found in children:
+                trees[found] = ParseTree(
+                    found[0],
+                    tuple(child if isinstance(child, str) else trees[child] for child in children[found]),
+                )
+        return trees[root]

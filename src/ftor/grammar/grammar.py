@@ -1,0 +1,156 @@
+"""A context-free grammar of outputs: reading, recognising, and the exact search for its best strings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ftor.grammar.earley import EarleyParser, ParseTree
+from ftor.grammar.normal_form import NormalForm, derivable_lengths, normal_form, shortest
+from ftor.grammar.reading import GrammarError, Rule, Words, read_rules
+
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
+
+
+def shipped_grammars() -> list[str]:
+    """The names of the grammars that come with the package."""
+    return sorted(
+        entry.name.removesuffix(".cfg")
+        for entry in files("ftor.grammar").iterdir()
+        if entry.name.endswith(".cfg")
+    )
+
+
+class Grammar:
+    """A grammar; `Grammar.read` and `Grammar.parse` make one, `ftor.grammar.reading` says how it is written.
+
+    Scores are (B, L, T + n) with one column per token: column t < T is `terminals[t]`, column T + i is word i
+    of the row's sentence and stands wherever the grammar has `@copy`; n may be 0. `scores[b, o, c]` is the
+    log-probability of column c at output position o, −inf (or `ftor.ops.LOG_ZERO`) where it cannot be. A
+    string's score is the sum of its tokens'.
+
+    Attributes:
+        text: the grammar as it was written.
+        name: what errors call it.
+        rules: its rules in order, one per alternative.
+        terminals: its words in order of first appearance, T of them, without `@copy`.
+        copies: whether `@copy` occurs.
+        min_length: the length of its shortest string of at least one token.
+    """
+
+    def __init__(self, text: str, name: str = "grammar") -> None:
+        self.text, self.name = text, name
+        self.rules: tuple[Rule, ...] = tuple(read_rules(text, name))
+        tokens = [part for rule in self.rules for part in rule.parts if isinstance(part, Words)]
+        self.terminals: tuple[str, ...] = tuple(dict.fromkeys(word for part in tokens for word in part.words))
+        self.copies: bool = any(part.copy for part in tokens)
+        form = normal_form(self.rules, self.terminals)
+        if form is None:
+            first = self.rules[0]
+            raise GrammarError(
+                f"{name}:{first.line}: start symbol {first.name!r} derives only the empty string"
+            )
+        self.normal_form: NormalForm = form
+        self.min_length: int = shortest(form)
+
+    @classmethod
+    def read(cls, source: str | Path) -> Grammar:
+        """Read a file, or a grammar that comes with the package by its name (`shipped_grammars()`)."""
+        shipped = str(source) in shipped_grammars()
+        path = files("ftor.grammar") / f"{source}.cfg" if shipped else Path(source)
+        try:
+            text = path.read_bytes().decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = path.read_bytes()[: error.start].count(b"\n") + 1
+            raise GrammarError(f"{source}:{line}: expected UTF-8, found other bytes") from None
+        except (OSError, ValueError) as error:  # ValueError: a path with a null character
+            reason = getattr(error, "strerror", None) or str(error)
+            raise GrammarError(
+                f"{source}: {reason}; expected a file or one of {', '.join(shipped_grammars())}"
+            ) from None
+        return cls(text.replace("\r\n", "\n"), str(source))
+
+    @classmethod
+    def parse(cls, text: str, name: str = "grammar") -> Grammar:
+        """Read a grammar's text."""
+        return cls(text, name)
+
+    @cached_property
+    def _parser(self) -> EarleyParser:
+        return EarleyParser(self.rules)
+
+    def accepts(self, tokens: Sequence[str], sentence: Sequence[str] = ()) -> bool:
+        """Whether the grammar derives `tokens`; words of `sentence` stand wherever it has `@copy`."""
+        return self._parser.accepts(tokens, sentence)
+
+    def tree(self, tokens: Sequence[str], sentence: Sequence[str] = ()) -> ParseTree | None:
+        """One parse tree of `tokens` by the rules as written, or None if there is none."""
+        return self._parser.tree(tokens, sentence)
+
+    def lengths(self, longest: int) -> list[bool]:
+        """Whether some string has length 0, 1, … `longest`; False for 0, which no output has."""
+        return [bool(there) for there in derivable_lengths(self.normal_form, longest)]
+
+    def best(self, scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """The string of highest score of each row's length.
+
+        Args:
+            scores: (B, L, T + n).
+            lengths: (B,) int64, 1..L.
+
+        Returns:
+            Its score (B,) and its columns (B, L) int64, −1 past the length. Where no string of that length
+            is possible the score is −inf and all columns are −1. `ftor/ops/cyk/README.md` says which of
+            several equal strings comes first.
+        """
+        log_scores, columns = self.n_best(scores, lengths, 1)
+        return log_scores[:, 0], columns[:, 0]
+
+    def n_best(
+        self, scores: Tensor, lengths: Tensor, n: int, strings: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """The n best strings of each row, all different, best first.
+
+        Args:
+            scores: (B, L, T + n').
+            lengths: (B,) int64, 1..L.
+            n: how many.
+            strings: (B, T + n') int64; columns with the same number are the same word, such as a terminal
+                and a word of the sentence that is spelled like it. All are different if None.
+
+        Returns:
+            Scores (B, n) and columns (B, n, L) int64, −inf and −1 where a row has fewer strings. Of columns
+            that are the same word, each position has the one of highest score.
+        """
+        from ftor.ops import cyk
+
+        return cyk.best_strings(scores, lengths, self.normal_form, len(self.terminals), n, strings)
+
+    def sample(
+        self, scores: Tensor, lengths: Tensor, count: int, generator: torch.Generator | None = None
+    ) -> Tensor:
+        """Draw strings of each row's length, each with probability proportional to exp(its score).
+
+        The same for the same generator, however many threads work. A very ambiguous grammar takes many
+        attempts per string, and is refused with a `RuntimeError` if they are too many.
+
+        Args:
+            scores: (B, L, T + n).
+            lengths: (B,) int64, 1..L.
+            count: how many strings per row.
+            generator: the source of chance; torch's own if None.
+
+        Returns:
+            Columns (B, count, L) int64, −1 past the length, and everywhere in rows without any string.
+        """
+        from ftor.ops import cyk
+
+        return cyk.sample_strings(scores, lengths, self.normal_form, len(self.terminals), count, generator)
+
+    def __repr__(self) -> str:
+        return f"Grammar({self.name!r}, {len(self.rules)} rules, {len(self.terminals)} terminals)"
