@@ -69,14 +69,14 @@ def sample_strings(
 
     −1 past each length, and everywhere in rows that have no string.
     """
-    from ftor.ops.cyk import cpu
+    from ftor.ops.cyk import sampling
 
     _check(scores, lengths, terminals)
     check_size("count", count, 1)
     seeds = torch.randint(2**62, (scores.shape[0],), generator=generator, device=_device(generator))
     here = scores.detach().cpu()
     here = here if here.dtype in (torch.float32, torch.float64) else here.float()
-    return cpu.sample_strings(here, lengths.cpu(), form, terminals, count, seeds.cpu()).to(scores.device)
+    return sampling.sample_strings(here, lengths.cpu(), form, terminals, count, seeds.cpu()).to(scores.device)
 
 
 def _device(generator: torch.Generator | None) -> torch.device:
