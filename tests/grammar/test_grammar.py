@@ -192,6 +192,14 @@ def test_errors_of_scores():
         grammar.sample(scores, lengths, 0)
 
 
+def test_text_that_was_not_split():
+    grammar = Grammar.parse("S -> 'a' S | 'b'")
+    with pytest.raises(TypeError, match="tokens: expected a list of words, found the string 'a b'"):
+        grammar.accepts("a b")
+    with pytest.raises(TypeError, match="sentence: expected a list of words"):
+        grammar.tree(["b"], "b")
+
+
 def test_a_start_that_is_one_word():
     grammar = Grammar.parse("S : a | b")
     log_scores, columns = grammar.best(torch.tensor([[[0.0, 1.0], [0.0, 0.0]]] * 2), torch.tensor([1, 2]))

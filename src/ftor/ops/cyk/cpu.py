@@ -165,17 +165,8 @@ def _fill_pairs(form, i, k, n, values, names, back, found, alive, living):
                         if not value > values[here * n + n - 1]:
                             break
                         name = names[left * n + x] + names[right * n + y]
-                        found[here] = _insert(
-                            values,
-                            names,
-                            back,
-                            here * n,
-                            n,
-                            found[here],
-                            value,
-                            name,
-                            (origin * n + x) * n + y,
-                        )
+                        way = (origin * n + x) * n + y
+                        found[here] = _insert(values, names, back, here * n, n, found[here], value, name, way)
 
 
 @kernel
@@ -189,9 +180,8 @@ def _fill_unary(form, i, k, n, values, names, back, found):
         child, here = place + children[rule], place + parents[rule]
         for r in range(found[child]):
             value, name = values[child * n + r], names[child * n + r]
-            found[here] = _insert(
-                values, names, back, here * n, n, found[here], value, name, -1 - (rule * n + r)
-            )
+            way = -1 - (rule * n + r)
+            found[here] = _insert(values, names, back, here * n, n, found[here], value, name, way)
 
 
 @kernel
