@@ -16,6 +16,7 @@ bench: .venv/ready
 	PYTHONPATH=tests $(BIN)/python benchmarks/reordering.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/fertility.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/recurrence.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/grammar.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/training.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/import_time.py

@@ -86,10 +86,12 @@ class Grammar:
 
     def accepts(self, tokens: Sequence[str], sentence: Sequence[str] = ()) -> bool:
         """Whether the grammar derives `tokens`; words of `sentence` stand wherever it has `@copy`."""
+        _check_tokens(tokens, sentence)
         return self._parser.accepts(tokens, sentence)
 
     def tree(self, tokens: Sequence[str], sentence: Sequence[str] = ()) -> ParseTree | None:
         """One parse tree of `tokens` by the rules as written, or None if there is none."""
+        _check_tokens(tokens, sentence)
         return self._parser.tree(tokens, sentence)
 
     def lengths(self, longest: int) -> list[bool]:
@@ -154,3 +156,10 @@ class Grammar:
 
     def __repr__(self) -> str:
         return f"Grammar({self.name!r}, {len(self.rules)} rules, {len(self.terminals)} terminals)"
+
+
+def _check_tokens(tokens: Sequence[str], sentence: Sequence[str]) -> None:
+    """Refuse text that was not split: its characters would pass for tokens."""
+    for name, value in (("tokens", tokens), ("sentence", sentence)):
+        if isinstance(value, str):
+            raise TypeError(f"{name}: expected a list of words, found the string {value!r}; split it")

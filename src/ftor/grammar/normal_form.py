@@ -12,8 +12,10 @@ cycles. It derives the same strings as the grammar, the empty one excepted:
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,8 +28,9 @@ Array = np.ndarray[Any, Any]
 class NormalForm(NamedTuple):
     """Symbols are numbers: token classes 0..C−1, then names, such that unary rules lead to smaller numbers.
 
-    Tokens are numbered as the grammar's terminals, 0..T−1. Rules of left child B are those from
-    `left_starts[B]` to `left_starts[B + 1]`, in the order of the grammar.
+    Tokens are numbered as the grammar's terminals, 0..T−1. The binary rules with left child B are those from
+    `left_starts[B]` to `left_starts[B + 1]`; from `wide_starts[B]` on, the right child is a name, which can
+    be wider than one token.
     """
 
     start: int
@@ -36,6 +39,7 @@ class NormalForm(NamedTuple):
     tokens: Array
     copies: Array  # (C,) whether the class holds the words of the sentence, too
     left_starts: Array  # (symbols+1,)
+    wide_starts: Array  # (symbols,)
     right: Array  # (binary rules,)
     parent: Array
     unary_child: Array  # (unary rules,), ordered by parent
@@ -240,18 +244,21 @@ def _tables(
         key=lambda symbol: len(_descendants(symbol, children)),
     )
     number = {symbol: n for n, symbol in enumerate([*classes, *names])}
-    by_left = sorted(((number[b], number[c], number[a]) for a, b, c in binary), key=lambda rule: rule[0])
+    by_left = sorted((number[b], number[c] >= len(classes), number[c], number[a]) for a, b, c in binary)
+    wide = [(left, int(is_name)) for left, is_name, _, _ in by_left]
+    numbers = range(len(symbols) + 1)
     by_parent = sorted((number[a], number[b]) for a, b in unary)
     tokens = [[token for token in each.tokens if token != copy_token] for each in classes]
     return NormalForm(
         start=number[start],
         symbols=len(symbols),
-        token_starts=np.cumsum([0, *map(len, tokens)]),
+        token_starts=_integers(accumulate(map(len, tokens), initial=0)),
         tokens=_integers(token for each in tokens for token in each),
         copies=np.array([copy_token in each.tokens for each in classes]),
-        left_starts=np.searchsorted([left for left, _, _ in by_left], np.arange(len(symbols) + 1)),
-        right=_integers(right for _, right, _ in by_left),
-        parent=_integers(parent for _, _, parent in by_left),
+        left_starts=_integers(bisect_left(wide, (symbol, 0)) for symbol in numbers),
+        wide_starts=_integers(bisect_left(wide, (symbol, 1)) for symbol in numbers[:-1]),
+        right=_integers(right for _, _, right, _ in by_left),
+        parent=_integers(parent for *_, parent in by_left),
         unary_child=_integers(child for _, child in by_parent),
         unary_parent=_integers(parent for parent, _ in by_parent),
     )

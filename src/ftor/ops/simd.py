@@ -269,7 +269,7 @@ def kernel(function):
     """Compile a kernel on first use, keep it on disk, and let it run beside other Python threads.
 
     Numba compiles anew when the kernel's own file changes, not when one that it imports does: `make clean`
-    after a change of this module, of `splits` or of `dropout`.
+    after a change of this module, of `splits`, of `dropout` or of `cyk.cpu`.
     """
     # numpy's division has no test for 0, which would keep loops from becoming vector instructions
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)

@@ -46,7 +46,7 @@ def best_strings(
     check_device("strings", strings, "scores", scores)
     if strings.dtype != torch.int64:
         raise TypeError(f"strings: expected torch.int64, found {strings.dtype}")
-    here = scores.detach().cpu()
+    here = _for_kernels(scores)
     if runs_on_kernels(here):
         from ftor.ops.cyk import cpu
 
@@ -54,7 +54,7 @@ def best_strings(
     else:
         compute = naive.best_strings
     log_scores, columns = compute(here, lengths.cpu(), form, terminals, n, strings.cpu())
-    return log_scores.to(scores.device), columns.to(scores.device)
+    return log_scores.to(scores), columns.to(scores.device)
 
 
 def sample_strings(
@@ -69,14 +69,21 @@ def sample_strings(
 
     −1 past each length, and everywhere in rows that have no string.
     """
-    from ftor.ops.cyk import cpu
+    from ftor.ops.cyk import sampling
 
     _check(scores, lengths, terminals)
     check_size("count", count, 1)
     seeds = torch.randint(2**62, (scores.shape[0],), generator=generator, device=_device(generator))
+    columns = sampling.sample_strings(
+        _for_kernels(scores), lengths.cpu(), form, terminals, count, seeds.cpu()
+    )
+    return columns.to(scores.device)
+
+
+def _for_kernels(scores: Tensor) -> Tensor:
+    """On the CPU, where charts are made whatever the device, and in no less than single precision."""
     here = scores.detach().cpu()
-    here = here if here.dtype in (torch.float32, torch.float64) else here.float()
-    return cpu.sample_strings(here, lengths.cpu(), form, terminals, count, seeds.cpu()).to(scores.device)
+    return here if here.dtype in (torch.float32, torch.float64) else here.float()
 
 
 def _device(generator: torch.Generator | None) -> torch.device:
