@@ -40,7 +40,10 @@ def test_links_lead_somewhere():
     assert [link for link in links if not (README.parent / link).exists()] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/training.md", "docs/data.md", "docs/RESULTS.md"])
+PAGES = ("README.md", *(f"docs/{page}.md" for page in ("training", "parsing", "data", "RESULTS")))
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_commands_are_understood(page):
     text = (README.parent / page).read_text("utf-8")
     lines = re.findall(r"^    (?:accelerate launch .* -m )?(ftor .*)$", text, re.M)

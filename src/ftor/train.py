@@ -183,13 +183,14 @@ class Trainer:
     def _batches(self, epoch: int) -> list[Tensor]:
         settings = self.config.training
         generator = torch.Generator().manual_seed(_seed(settings.seed, epoch))
-        lengths = self._reordered_lengths(self.train_set)
-        return bucketed(lengths, settings.batch_size, settings.bucket_noise, generator)
+        lengths = self.train_set.target.lengths, self.train_set.source.lengths
+        first, second = lengths[::-1] if self._reorders_sources else lengths
+        return bucketed(first, second, settings.batch_size, settings.bucket_noise, generator)
 
-    def _reordered_lengths(self, dataset: Dataset) -> Tensor:
-        """How long what is reordered is, for each example: what a batch's time and memory depend on."""
-        by_source = self.config.model.order == "reordering-fertility"
-        return (dataset.source if by_source else dataset.target).lengths
+    @property
+    def _reorders_sources(self) -> bool:
+        """Whether it is the sources' lengths that a batch's time and memory depend on, or the targets'."""
+        return self.config.model.order == "reordering-fertility"
 
     def _wanted_alignments(self) -> list[list[tuple[int, int]]] | None:
         settings = self.config.training
@@ -281,7 +282,8 @@ class Trainer:
         """Mean −log P(l|x) − log P(y|x,l) of the dev pairs whose length can be reached."""
         self.model.network.eval()
         total, size = 0.0, self.config.training.evaluation_batch_size
-        batches = bounded(self._reordered_lengths(self.dev_set), size, SPLITS_AT_ONCE)
+        reordered = self.dev_set.source if self._reorders_sources else self.dev_set.target
+        batches = bounded(reordered.lengths, size, SPLITS_AT_ONCE)
         for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
             batch = self.dev_set.batch(rows).to(self.accelerator.device)
             try:

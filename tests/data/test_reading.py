@@ -1,10 +1,15 @@
 """Reading pairs: what is read, and that every bad line is named."""
 
+import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ftor.data.reading import DataError, Pair, find_file, read_pairs
+from ftor.data import reading
+from ftor.data.reading import DataError, Pair, find_file, read_pairs, tokenize
+from ftor.errors import FtorError
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -63,3 +68,33 @@ def test_folders_are_searched_in_order(tmp_path, monkeypatch):
     assert find_file("a.tsv", None) == Path("data/a.tsv")
     Path("data/a.tsv").unlink()
     assert find_file("a.tsv", None) == tmp_path / "cache/ftor/a.tsv"
+
+
+def test_english_is_split_by_spacys_rules(tmp_path):
+    pytest.importorskip("spacy")
+    path = write(tmp_path / "a.tsv", b"i'd  like a 5pm flight\tFILTER file.name eq all-day \n")
+    (pair,) = read_pairs(path, "english", "english")
+    assert pair.source == ("i", "'d", "like", "a", "5", "pm", "flight")
+    assert pair.target == ("FILTER", "file.name", "eq", "all", "-", "day")
+    (mixed,) = read_pairs(path, "english", "whitespace")
+    assert mixed.target == ("FILTER", "file.name", "eq", "all-day")
+
+
+def test_without_spacy_the_extra_is_named(monkeypatch):
+    reading._english.cache_clear()
+    monkeypatch.setitem(sys.modules, "spacy", None)
+    with pytest.raises(FtorError, match=r"pip install 'ftor\[text\]'"):
+        tokenize("a b", "english")
+
+
+@given(st.binary(max_size=200) | st.text(alphabet="ab\t\n\r é\x00\u2028", max_size=60).map(str.encode))
+def test_any_bytes_give_pairs_or_the_lines_that_are_wrong(tmp_path_factory, content):
+    path = write(tmp_path_factory.mktemp("fuzz") / "a.tsv", content)
+    problems, pairs = "", []
+    try:
+        pairs = read_pairs(path)
+    except DataError as error:
+        problems = str(error)
+    assert bool(pairs) != bool(problems)
+    assert all(line.startswith(f"{path}:") for line in problems.splitlines())
+    assert all(pair.source and pair.target for pair in pairs)

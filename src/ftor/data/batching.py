@@ -13,6 +13,8 @@ from ftor.data.vocabulary import COPY, PAD, SOURCE_SPECIALS, START, UNKNOWN, Voc
 
 NO_CLASS = -1
 """The target class of a token that the vocabulary lacks."""
+NEAR = 8
+"""How many batches are near enough in one length to be cut by the other."""
 NO_STRING = -1
 """The start position and padding, which are copies of nothing."""
 
@@ -309,16 +311,26 @@ def bounded(lengths: Tensor, batch_size: int, most: float) -> list[Tensor]:
     return [torch.tensor(rows) for rows in batches]
 
 
-def bucketed(lengths: Tensor, batch_size: int, noise: float, generator: torch.Generator) -> list[Tensor]:
+def bucketed(
+    lengths: Tensor, others: Tensor, batch_size: int, noise: float, generator: torch.Generator
+) -> list[Tensor]:
     """Cut examples into batches of similar lengths, in random order.
 
     Args:
         lengths: (N,) by which examples are sorted, each first multiplied by 1 ± `noise`.
+        others: (N,) by which those that make up some batches are then sorted in the same way: padding of
+            either side takes time.
         generator: decides the noise and the order; the same state gives the same batches.
 
     Returns:
         The rows of each batch; the last rows make a smaller one.
     """
-    blurred = lengths * (1 + noise * (2 * torch.rand(len(lengths), generator=generator) - 1))
-    batches = torch.split(blurred.argsort(stable=True), batch_size)
+    batches: list[Tensor] = []
+    for rows in torch.split(_blurred(lengths, noise, generator).argsort(stable=True), NEAR * batch_size):
+        by_other = _blurred(others[rows], noise, generator).argsort(stable=True)
+        batches += torch.split(rows[by_other], batch_size)
     return [batches[place] for place in torch.randperm(len(batches), generator=generator)]
+
+
+def _blurred(lengths: Tensor, noise: float, generator: torch.Generator) -> Tensor:
+    return lengths * (1 + noise * (2 * torch.rand(len(lengths), generator=generator) - 1))
