@@ -140,14 +140,12 @@ class Transducer(nn.Module):
         """Encode `source` (B, n) ids with `lengths` (B,)."""
         # Encoders begin with a linear map: it takes less to map each different token once, then to pick.
         ids, places = torch.unique(source, return_inverse=True)
-        tokens = F.dropout(self.embedding(ids), self.config.embedding_dropout, self.training)
+        tokens = self.embedding(ids)
         x = F.embedding(places, tokens)
         first, second = self.source_encoder.encode(
             F.embedding(places, self.source_encoder.project(tokens)), lengths
         )
         context = x + self.config.context_scale * second
-        if self.config.order != "reordering-fertility" and self.config.fertility_skip:
-            first = first * self.config.fertility_scale + x
         if self.config.order == "fertility":
             return Reading(x, None, context, self.fertility(first, lengths), None)
         inner_x = F.embedding(places, self.inner_encoder.project(tokens))
