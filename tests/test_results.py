@@ -71,9 +71,9 @@ def parsed(experiment: str, seed: int, without: float, with_grammar: float | Non
         shares = {"execution_accuracy": share, "well_formed": 0.5}
         return {"exact_match": share / 2, "length_error": 0.25, "shares": shares}
 
-    record = {"experiment": experiment, "seed": seed, "config": Config.load(experiment).hash, "seconds": 90.0}
+    record = {"experiment": experiment, "seed": seed, "config": Config.load(experiment).hash, "seconds": 60.0}
     constrained = {} if with_grammar is None else {"test_grammar": test(with_grammar)}
-    return record | {"test": test(without)} | constrained
+    return record | {"dev_seconds": 30.0, "test": test(without)} | constrained
 
 
 def test_parsing_is_shown_with_and_without_grammar():

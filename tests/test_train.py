@@ -383,13 +383,18 @@ class TestBestEpoch:
             ("exact_match", [0.25, 0.75, 0.5], [3.0, 2.0, 1.0]),
             ("exact_match", [0.5, 0.5, 0.5], [3.0, 1.0, 2.0]),
             ("loss", [0.25, 0.5, 0.75], [3.0, 1.0, 2.0]),
+            ("accuracy", [0.25, 0.75, 0.5], [3.0, 2.0, 1.0]),
         ],
-        ids=["exact match", "equal exact matches", "loss"],
+        ids=["exact match", "equal exact matches", "loss", "accuracy"],
     )
     def test_is_the_best_on_dev(self, trainer, trained, monkeypatch, select_by, exact_matches, losses):
-        def fake(self, pairs):
+        def fake(self, pairs, grammar):
             number = len(self.state.history)
-            return replace(evaluate(self, pairs), exact_match=exact_matches[number] if number < 3 else 0.0)
+            found = evaluate(self, pairs, grammar)
+            share = exact_matches[number] if number < 3 else 0.0
+            if select_by == "accuracy":
+                return replace(found, exact_match=0.0, shares={"clause_accuracy": share, "well_formed": 1.0})
+            return replace(found, exact_match=share)
 
         evaluate = Trainer._evaluate
         monkeypatch.setattr(Trainer, "_evaluate", fake)

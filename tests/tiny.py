@@ -24,7 +24,7 @@ SETTINGS = {
     "training.epochs": 2,
     "training.batch_size": 8,
 }
-TIMES = {"seconds", "examples_per_second", "finished", "peak_memory_mb", "commit"}
+TIMES = {"seconds", "dev_seconds", "examples_per_second", "finished", "peak_memory_mb", "commit"}
 """What may differ between two runs that are the same."""
 
 

@@ -121,7 +121,7 @@ def parsing_table(records: Sequence[Record], task: str) -> str:
                 _mean([100 * found["exact_match"] for found in tests]),
                 _mean([found["length_error"] for found in tests], digits=2),
                 _mean([100 * found["shares"]["well_formed"] for found in tests]),
-                _mean([run["seconds"] / 60 for run in runs]),
+                _mean([(run["seconds"] + run["dev_seconds"]) / 60 for run in runs]),
             ]
         )
     return _markdown(header, lines)

@@ -18,7 +18,8 @@ from ftor.config import Config, ConfigError
 from ftor.data.splits import load_splits
 from ftor.ledger import append
 from ftor.progress import Report
-from ftor.train import Interrupted, Trainer
+from ftor.stopping import Interrupted
+from ftor.train import Trainer
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,9 @@ import hashlib
 import json
 import math
 import random
-import signal
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,17 +29,13 @@ from ftor.model_card import model_card
 from ftor.models.transducer import SPLITS_AT_ONCE, Losses
 from ftor.predict import OWN, Model
 from ftor.progress import Count, Report
+from ftor.stopping import Interrupted, stop_requests
+from ftor.tasks import judges
 from ftor.tasks.metrics import Metrics
-
-_SHOWN = ("dev_exact_match", "dev_execution_accuracy", "dev_tree_accuracy", "dev_clause_accuracy")
 
 
 class TrainingError(FtorError):
     """Training that cannot go on; says why, and where in the data."""
-
-
-class Interrupted(Exception):  # noqa: N818
-    """Somebody pressed Ctrl-C; a checkpoint has been written."""
 
 
 @dataclass
@@ -53,6 +48,7 @@ class State:
         history: one record per finished epoch.
         best_epoch, best: the epoch whose weights are kept, and what it is compared by, greater is better.
         seconds: time spent training so far.
+        dev_seconds: time spent evaluating on dev so far.
     """
 
     epoch: int = 0
@@ -62,6 +58,7 @@ class State:
     best_epoch: int | None = None
     best: list[float] = field(default_factory=list)
     seconds: float = 0.0
+    dev_seconds: float = 0.0
 
 
 class Trainer:
@@ -100,6 +97,8 @@ class Trainer:
         self.average = Average(self.model.network, steps) if steps else None
         self.checkpoints = Checkpoints(folder)
         self.state = State()
+        judged = judges(config.data.task, splits.data_folder)
+        self._shown = ["exact_match", *(judge.name for judge in judged[:1])]
         self._commit = commit()  # of the code that runs now, whatever happens to its folder until the end
 
     def run(self) -> dict[str, Any]:
@@ -112,7 +111,7 @@ class Trainer:
             self.accelerator.init_trackers(self.config.name, {"config": self.config.to_toml()})
         epochs, total = self.config.training.epochs, len(self.train_set) * self.config.training.epochs
         try:
-            with _stop_requests() as asked, self.report.counting(total, self._examples_done()) as count:
+            with stop_requests() as asked, self.report.counting(total, self._examples_done()) as count:
                 while self.state.epoch < epochs:
                     self._epoch(asked, count)
             return self._finish()
@@ -231,7 +230,7 @@ class Trainer:
 
     def _evaluate_epoch(self, speed: float) -> bool:
         """Evaluate on dev; whether the weights are the best so far."""
-        state = self.state
+        state, begun = self.state, time.monotonic()
         dev_loss = self._dev_loss()
         if not math.isfinite(dev_loss):
             raise TrainingError(
@@ -239,6 +238,7 @@ class Trainer:
                 "a smaller learning_rate may help"
             )
         metrics = self._evaluate(self.splits.dev, grammar=None)
+        state.dev_seconds += time.monotonic() - begun
         record = {
             "epoch": state.epoch + 1,
             **{name: s / len(self.train_set) for name, s in zip(Losses._fields, state.sums, strict=True)},
@@ -268,11 +268,11 @@ class Trainer:
         self._write_log()
         if self.config.training.trackers:
             self.accelerator.log({k: v for k, v in record.items() if k != "epoch"}, step=state.epoch)
-        shares = [(name, value) for name, value in record.items() if name in _SHOWN]
+        shares = [(name, record[f"dev_{name}"]) for name in self._shown]
         self.report.say(
             f"epoch {state.epoch}/{self.config.training.epochs}: tokens {record['tokens']:.4f}, "
             f"length {record['length']:.4f}, dev loss {record['dev_loss']:.4f}, "
-            + "".join(f"{name.replace('_', ' ')} {100 * value:.1f} %, " for name, value in shares)
+            + "".join(f"dev {name.replace('_', ' ')} {100 * value:.1f} %, " for name, value in shares)
             + f"{record['examples_per_second']:.0f} examples/s"
             + (" (best so far)" if is_best else "")
         )
@@ -323,6 +323,7 @@ class Trainer:
             "train": {"count": len(self.splits.train)},
             **found,
             "seconds": round(state.seconds, 1),
+            "dev_seconds": round(state.dev_seconds, 1),
             "processes": self.accelerator.num_processes,
             "commit": self._commit,
             **machine(),
@@ -415,23 +416,3 @@ def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 def _seed(*parts: int) -> int:
     """A seed of its own for every place in a run, so that going on needs no generator's state."""
     return random.Random(repr(parts)).getrandbits(63)
-
-
-@contextmanager
-def _stop_requests() -> Iterator[list[bool]]:
-    """A list whose only value turns True at the first Ctrl-C; a second one stops at once."""
-    asked = [False]
-
-    def note(number: int, frame: object) -> None:
-        asked[0] = True
-        signal.signal(signal.SIGINT, before)
-
-    try:
-        before = signal.signal(signal.SIGINT, note)
-    except ValueError:  # not the main thread, which alone hears of signals
-        yield asked
-        return
-    try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGINT, before)
