@@ -291,6 +291,9 @@ def _show_metrics(metrics: dict[str, Any]) -> None:
     split = "test" if metrics["test"] else "dev"
     show(f"{split} pairs, exact match by source length:")
     show(Metrics.from_dict(metrics[split]).table())
+    if f"{split}_grammar" in metrics:
+        show(f"{split} pairs with the grammar:")
+        show(Metrics.from_dict(metrics[f"{split}_grammar"]).summary())
 
 
 def main(arguments: Iterable[str] | None = None) -> None:

@@ -4,6 +4,7 @@ from typing import Any
 
 from ftor.config import Config
 from ftor.predict import Model
+from ftor.tasks.metrics import Metrics
 
 _NAMES = {
     "fertility-reordering": "fertility, then reordering (F→R)",
@@ -16,12 +17,12 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
     """Text in Markdown, with the numbers of `metrics`."""
     parameters = sum(parameter.numel() for parameter in model.network.parameters())
     decoder = f"{config.model.decoder} decoder" + (" with copying" if config.model.copying else "")
-    results = {"dev": metrics["dev"], "test": metrics["test"]}
+    found = {split: metrics.get(split) for split in ("dev", "dev_grammar", "test", "test_grammar")}
+    results = {split: Metrics.from_dict(values) for split, values in found.items() if values}
     rows = "\n".join(
-        f"| {split} | {found['count']} | {100 * found['exact_match']:.1f} % | {found['edit_distance']:.2f} "
-        f"| {found['length_error']:.2f} |"
-        for split, found in results.items()
-        if found
+        f"| {split.replace('_', ', ')} | {r.count} | {100 * r.accuracy:.1f} % | {100 * r.exact_match:.1f} % "
+        f"| {r.edit_distance:.2f} | {r.length_error:.2f} |"
+        for split, r in results.items()
     )
     example = " ".join(model.vocabularies.source.tokens[:4])
     return f"""# {config.name}
@@ -30,8 +31,8 @@ A sequence transducer trained with ftor {metrics["version"]}: {_NAMES[config.mod
 {parameters:,} parameters, seed {config.training.seed}, epoch {metrics["best_epoch"]} of {metrics["epochs"]},
 {metrics["train"]["count"]} training pairs, {metrics["seconds"]:.0f} s of training.
 
-| pairs | number | exact match | mean edit distance | mean length error |
-|---|---|---|---|---|
+| pairs | number | accuracy | exact match | mean edit distance | mean length error |
+|---|---|---|---|---|---|
 {rows}
 
     ftor predict . "{example}"

@@ -79,8 +79,8 @@ class Metrics:
         groups = tuple(Group(**group) for group in values.get("by_group", ()))
         return cls(**values | {"by_length": lengths, "by_group": groups})
 
-    def table(self) -> console.Group:
-        """Return tables for the terminal: a summary, exact match by length, and what else was grouped by."""
+    def summary(self) -> Table:
+        """Return a table of what holds for all examples together, for the terminal."""
         summary = Table("metric", "value")
         summary.columns[1].justify = "right"
         summary.add_row("examples", str(self.count))
@@ -91,8 +91,12 @@ class Metrics:
         summary.add_row("mean length error", f"{self.length_error:.2f}")
         summary.add_row("mean edit distance", f"{self.edit_distance:.2f}")
         summary.add_row("edits per gold token", f"{self.per:.4f}")
+        return summary
+
+    def table(self) -> console.Group:
+        """Return tables for the terminal: a summary, exact match by length, and what else was grouped by."""
         lengths = [(group.length, group.count, group.exact_match) for group in self.by_length]
-        tables = [summary, _table(["length", "examples", "exact match"], lengths)]
+        tables = [self.summary(), _table(["length", "examples", "exact match"], lengths)]
         if self.by_group:
             judged = [next(iter(self.shares)).replace("_", " ")] if self.shares else []
             groups = [
