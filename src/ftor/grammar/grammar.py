@@ -57,6 +57,7 @@ class Grammar:
             )
         self.normal_form: NormalForm = form
         self.min_length: int = shortest(form)
+        self._lengths: list[bool] = []
 
     @classmethod
     def read(cls, source: str | Path) -> Grammar:
@@ -96,7 +97,9 @@ class Grammar:
 
     def lengths(self, longest: int) -> list[bool]:
         """Whether some string has length 0, 1, … `longest`; False for 0, which no output has."""
-        return [bool(there) for there in derivable_lengths(self.normal_form, longest)]
+        if longest >= len(self._lengths):  # twice as far as asked: the next sentence may be longer
+            self._lengths = derivable_lengths(self.normal_form, 2 * longest).tolist()
+        return self._lengths[: longest + 1]
 
     def best(self, scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """The string of highest score of each row's length.
