@@ -374,6 +374,15 @@ class TestAlign:
         finished = run_here("align", write(tmp_path / "a.tsv", "a b\tx y"), "--threshold", "0.9")
         assert (finished.code, "0 (0.0%)" in finished.out, "source word" in finished.out) == (0, True, False)
 
+    def test_english_is_tokenized(self, tmp_path):
+        pytest.importorskip("spacy")
+        out = tmp_path / "out.jsonl"
+        path = write(tmp_path / "a.tsv", "i'd go\tit's x")
+        finished = run_here("align", path, "--source-tokenizer", "english", "--output", out)
+        record = json.loads(out.read_text("utf-8"))
+        assert (finished.code, record["source"]) == (0, ["@start@", "i", "'d", "go"])
+        assert record["target"] == ["it's", "x"]
+
     def test_json_lines(self, tmp_path):
         out = tmp_path / "out.jsonl"
         finished = run_here("align", write(tmp_path / "a.tsv", *self.LINES), "--output", out)

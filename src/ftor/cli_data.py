@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ftor.config import Config, shipped
+from ftor.config import Config, Tokenizer, shipped
 from ftor.output import show, write_lines
 from ftor.progress import Report
 
@@ -38,12 +38,15 @@ def align(
     start_token: Annotated[
         bool, typer.Option(help="Whether a start position comes before each source.")
     ] = True,
+    source_tokenizer: Annotated[Tokenizer, typer.Option(help="english: spaCy's rules.")] = "whitespace",
+    target_tokenizer: Annotated[Tokenizer, typer.Option(help="english: spaCy's rules.")] = "whitespace",
 ) -> None:
     """Align the words of pairs by IBM model 1: which source token each target token comes from."""
     from ftor.data.align import Alignments
     from ftor.data.reading import read_pairs
 
-    found = Alignments.of(read_pairs(file), iterations, threshold, start_token, Report())
+    pairs = read_pairs(file, source_tokenizer, target_tokenizer)
+    found = Alignments.of(pairs, iterations, threshold, start_token, Report())
     if output is not None:
         write_lines(found.records(), output)
     else:
