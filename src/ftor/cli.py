@@ -136,6 +136,7 @@ def predict(
     model = ftor.load(folder)
     lines = list(_sentences(sentences, input_file))
     language = _language(grammar)
+    model.know(map(model.tokenize, lines))  # all at once: a file of word vectors is read as a whole
     structure = alignment or fertilities or tree
     report = Report(quiet=len(lines) < 100)
 

@@ -117,6 +117,10 @@ class Model:
         """Write the weights as they are now."""
         save_tensors(folder / "model.safetensors", self.network.state_dict(), {})
 
+    def tokenize(self, sentence: str) -> tuple[str, ...]:
+        """The tokens of a sentence, as in training."""
+        return tokenize(sentence, self.config.data.source_tokenizer)
+
     def know(self, sentences: Iterable[Sequence[str]]) -> None:
         """Look up the pretrained vectors of words that training lacked, so that they are not unknown.
 
@@ -162,8 +166,7 @@ class Model:
         """
         if isinstance(sentences, str):
             raise TypeError("sentences: expected a list of sentences, found one string")
-        tokenizer = self.config.data.source_tokenizer
-        sources = [tokenize(s, tokenizer) if isinstance(s, str) else tuple(s) for s in sentences]
+        sources = [self.tokenize(s) if isinstance(s, str) else tuple(s) for s in sentences]
         if not all(sources):
             raise DataError(f"sentences: expected text in each, found none in number {sources.index(()) + 1}")
         language = self._language(grammar)
