@@ -204,7 +204,7 @@ class TestGrammar:
             assert set(found.tokens) <= set(source)
 
     def test_a_model_keeps_its_own(self, run, tmp_path):
-        (tmp_path / "my.cfg").write_text(GRAMMAR)
+        (tmp_path / "my.cfg").write_text("Unlikely -> 'k' | 'k' Unlikely")
         folder = run("own", decoding__grammar=str(tmp_path / "my.cfg"), decoding__lengths=3)
         (tmp_path / "my.cfg").unlink()
         model = ftor.load(folder)
