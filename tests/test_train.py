@@ -15,6 +15,7 @@ from accelerate.state import AcceleratorState
 
 import ftor
 import tiny
+import tiny_geo
 from ftor.checkpoint import CheckpointError, load_tensors
 from ftor.config import Config
 from ftor.data.splits import load_splits
@@ -404,6 +405,20 @@ class TestBestEpoch:
         weights, _ = load_tensors(trainer_.folder / "model.safetensors")
         after_two_epochs, _ = load_tensors(trained / "checkpoint.safetensors")
         assert all(weights[name].equal(after_two_epochs[f"model.{name}"]) for name in weights)
+
+
+def test_a_task_finds_its_facts_in_the_chosen_data_folder(data, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FTOR_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    settings = {"data.task": "geo", "training.epochs": 1}
+    arguments = train_arguments(data, tmp_path / "run", settings)
+    finished = run_here(*arguments, "--data-dir", tiny_geo.write(tmp_path / "facts"))
+    assert finished.code == 0, finished.err
+    assert set(metrics(tmp_path / "run")["test"]["shares"]) == {
+        "execution_accuracy",
+        "execution_accuracy_released",
+    }
 
 
 class TestSettings:

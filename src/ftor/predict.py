@@ -62,7 +62,8 @@ class Model:
     ) -> Self:
         """An untrained model for training pairs; its weights are drawn from torch's generator.
 
-        `data_folder` is where pretrained vectors are looked for, if not in the usual folders.
+        `data_folder` is where pretrained vectors and a task's facts are looked for, if not in the usual
+        folders.
         """
         grammar = Grammar.read(config.decoding.grammar) if config.decoding.grammar else None
         terminals = grammar.terminals if grammar else ()
@@ -70,7 +71,7 @@ class Model:
         data = config.data
         vocabularies = Vocabularies.of(pairs, copying, data.start_token, data.lowercase, terminals)
         if data.vectors is None:
-            return cls(config, vocabularies, _network(config, vocabularies), grammar)
+            return cls(config, vocabularies, _network(config, vocabularies), grammar, data_folder)
         path = find_file(data.vectors, data_folder)
         if path is None:
             places = ", ".join(str(place) for place in data_folders(data_folder))
