@@ -30,6 +30,11 @@ def test_it_is_the_mean_at_first_then_forgets(network):
     assert values(network, Average(network, 2), [1, 2, 3, 4]) == pytest.approx([1, 1.5, 2.25, 3.125])
 
 
+@pytest.mark.parametrize("steps", [0.2, 1])
+def test_less_than_a_step_is_the_weights_themselves(network, steps):
+    assert values(network, Average(network, steps), [1, 5, 2]) == [1, 5, 2]
+
+
 def test_the_weights_come_back_after_an_error(network):
     average = Average(network, 4)
     values(network, average, [1, 3])

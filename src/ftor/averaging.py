@@ -12,7 +12,7 @@ class Average:
 
     Args:
         network: whose parameters change.
-        steps: how many steps the mean reaches back to; at first all steps so far.
+        steps: how many steps the mean reaches back to, at first all so far; 1 or less is no averaging.
     """
 
     def __init__(self, network: nn.Module, steps: float) -> None:
@@ -23,7 +23,7 @@ class Average:
     def update(self) -> None:
         """Take the parameters in as they are now."""
         self._updates += 1
-        weight = max(1 / self._steps, 1 / self._updates)
+        weight = 1 / max(min(self._steps, self._updates), 1)
         torch._foreach_lerp_(list(self._means.values()), list(self._network.parameters()), weight)
 
     @contextmanager
