@@ -279,9 +279,8 @@ def derivable_lengths(form: NormalForm, longest: int) -> Array:
         table[: form.classes, 1] = True
     left = np.repeat(np.arange(form.symbols), np.diff(form.left_starts))
     for length in range(1, longest + 1):
-        for split in range(1, length):
-            there = table[left, split] & table[form.right, length - split]
-            table[form.parent[there], length] = True
+        there = (table[left, 1:length] & table[form.right, length - 1 : 0 : -1]).any(1)
+        table[form.parent[there], length] = True
         for parent, child in zip(form.unary_parent, form.unary_child, strict=True):
             table[parent, length] |= table[child, length]
     lengths: Array = table[form.start]
