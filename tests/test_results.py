@@ -58,6 +58,13 @@ def test_a_later_line_replaces_an_earlier_one(tmp_path):
     assert read_ledgers(tmp_path) == [lines[1]]
 
 
+def test_a_trial_with_other_settings_replaces_nothing(tmp_path):
+    shipped = run("mirror", 0, 1.0, {11: 1.0})
+    lines = [shipped, shipped | {"config": "other"}]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert mirror_tables(read_ledgers(tmp_path)) == mirror_tables([shipped])
+
+
 def test_a_bad_line_is_named(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"experiment": "a", "seed": 0}\n{"experi')
     with pytest.raises(FtorError, match=r"a.jsonl:2: expected the record of a run"):

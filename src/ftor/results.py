@@ -60,13 +60,14 @@ LONG_FILE = "mirror-long.tsv"
 
 
 def read_ledgers(folder: Path) -> list[dict[str, Any]]:
-    """All lines of all ledgers; a later line of the same experiment, seed and file counts instead."""
+    """All lines of all ledgers; a later one of the same experiment, settings, seed and file replaces one."""
     newest: dict[tuple[Any, ...], dict[str, Any]] = {}
     for path in sorted(folder.glob("*.jsonl")):
         for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
             try:
                 record = json.loads(line)
-                newest[record["experiment"], record["seed"], record.get("file")] = record
+                key = record["experiment"], record.get("config"), record["seed"], record.get("file")
+                newest[key] = record
             except (ValueError, KeyError, TypeError):
                 raise FtorError(
                     f"{path}:{number}: expected the record of a run, found {line[:60]!r}"
