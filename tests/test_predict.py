@@ -214,6 +214,12 @@ class TestGrammar:
         free = outputs(model.predict(SENTENCES, grammar=None))
         assert not all(model.grammar.accepts(tokens) for tokens in free)
 
+    def test_a_model_without_its_grammar_is_refused(self, run):
+        folder = run("geo", decoding__grammar="geo")
+        (folder / "grammar.cfg").unlink()
+        with pytest.raises(FtorError, match=r"grammar.cfg: No such file"):
+            ftor.load(folder)
+
     def test_autoregressive_models_are_refused(self, run):
         model = ftor.load(run("autoregressive", model__decoder="autoregressive"))
         with pytest.raises(FtorError, match="expected an independent decoder"):

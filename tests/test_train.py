@@ -180,6 +180,16 @@ class TestStopped:
 
 
 class TestGoingOn:
+    def test_a_grammar_that_was_changed_is_refused(self, run, tmp_path):
+        path = tmp_path / "my.cfg"
+        path.write_text("S -> 'a' S | 'a'")
+        folder = run("run", decoding__grammar=str(path))
+        assert run_here("train", "--resume", folder, "--set", "training.epochs=3").code == 0
+        path.write_text("S -> 'b' S | 'b'")
+        finished = run_here("train", "--resume", folder, "--set", "training.epochs=4")
+        assert finished.code == 1
+        assert f"{folder / 'grammar.cfg'}: expected the text of {path}, found another" in finished.err
+
     def test_a_finished_run_stays_what_it_is(self, copy, trained):
         finished = run_here("train", "--resume", copy)
         assert finished.code == 0, finished.err
@@ -218,6 +228,7 @@ class TestGoingOn:
             (["--set", "model.width=32"], r"--set model.width: a run goes on as it began; only .*epochs"),
             (["--set", "training.learning_rate=1.0"], r"--set training.learning_rate: "),
             (["--set", "data.train=other.tsv"], r"--set data.train: "),
+            (["--set", "decoding.grammar=geo"], r"--set decoding.grammar: "),
             (["--seed", "1"], r"--resume takes its data, seed and folder from the run"),
             (["--out", "elsewhere"], r"--resume takes"),
             (

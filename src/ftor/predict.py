@@ -99,8 +99,7 @@ class Model:
             raise CheckpointError(
                 f"{folder / 'model.safetensors'}: weights of another model: {error}"
             ) from None
-        own = folder / GRAMMAR_FILE
-        grammar = Grammar.read(own) if own.is_file() else None
+        grammar = Grammar.read(folder / GRAMMAR_FILE) if config.decoding.grammar else None
         return cls(config, vocabularies, network.to(device).eval(), grammar)
 
     def save_description(self, folder: Path) -> None:
@@ -113,6 +112,16 @@ class Model:
         write_text(folder / "vocab.json", json.dumps(vocabularies, ensure_ascii=False, indent=0) + "\n")
         if self.grammar is not None:
             write_text(folder / GRAMMAR_FILE, self.grammar.text)
+
+    def check_description(self, folder: Path) -> None:
+        """Refuse a folder of a model with other words or another grammar: its weights mean other things."""
+        _, vocabularies = read_folder(folder)
+        known = self.vocabularies.source.tokens[: self._trained_words], self.vocabularies.target.tokens
+        if known != (vocabularies.source.tokens, vocabularies.target.tokens):
+            raise CheckpointError(f"{folder / 'vocab.json'}: expected the words of this run, found others")
+        path = folder / GRAMMAR_FILE
+        if self.grammar is not None and Grammar.read(path).text != self.grammar.text:
+            raise CheckpointError(f"{path}: expected the text of {self.grammar.name}, found another")
 
     def save_weights(self, folder: Path) -> None:
         """Write the weights as they are now."""

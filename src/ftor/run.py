@@ -47,7 +47,7 @@ class Run:
         if name is not None and name != before.name:
             raise ConfigError(f"--resume {folder}: expected experiment {before.name}, found {name}")
         free = {"epochs", "checkpoint_minutes", "trackers", "evaluation_batch_size"}
-        for section in ("data", "model", "training"):
+        for section in ("data", "model", "training", "decoding"):
             old, new = getattr(before, section).model_dump(), getattr(config, section).model_dump()
             changed = [key for key in old if old[key] != new[key] and key not in free]
             if changed:

@@ -359,6 +359,7 @@ class Trainer:
                 f"{self.folder}: expected the training and dev pairs that the run began with, found others "
                 f"in {self.splits.train_name} or its dev file"
             )
+        self.model.check_description(self.folder)
         scaler = description.pop("scaler")
         if scaler:
             self.accelerator.scaler.load_state_dict(scaler)
