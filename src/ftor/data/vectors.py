@@ -54,7 +54,7 @@ def read_vectors(path: Path, words: Collection[str], report: Report | None = Non
     found: dict[str, Array] = {}
     blanks = None
     try:
-        with path.open("rb") as file, (report or Report(quiet=True)).counting(path.stat().st_size) as count:
+        with path.open("rb") as file, (report or Report(quiet=True)).loading(path.stat().st_size) as load:
             unreported = 0
             for number, line in enumerate(file, 1):
                 line = line.rstrip()
@@ -69,7 +69,7 @@ def read_vectors(path: Path, words: Collection[str], report: Report | None = Non
                     found[word] = _numbers(line, path, number)
                 unreported += len(line) + 1
                 if unreported > BYTES_AT_ONCE:
-                    count.advance(unreported, "bytes of vectors")
+                    load.advance(unreported)
                     unreported = 0
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
