@@ -273,6 +273,21 @@ class TestWordVectors:
         model = ftor.load(folder)
         assert len({p.score for p in model.predict([["a", "z"], ["a", "q"]], structure=False)}) == 2
 
+    def test_the_file_is_found_in_the_chosen_data_folder(self, run, vectors, tmp_path, monkeypatch):
+        monkeypatch.setenv("FTOR_DATA", str(tmp_path))
+        folder = run("frozen", data__vectors=vectors.name)
+        monkeypatch.setenv("FTOR_DATA", str(tmp_path / "none"))
+        without = json.loads(run_here("predict", folder, "a z").out)["score"]
+        found = json.loads(run_here("predict", folder, "a z", "--data-dir", tmp_path).out)["score"]
+        (wanted,) = ftor.load(folder, data_folder=tmp_path).predict(["a z"])
+        assert found == pytest.approx(wanted.score) != pytest.approx(without)
+
+    def test_vectors_of_another_size_are_refused(self, run, vectors):
+        model = ftor.load(run("frozen", data__vectors=str(vectors)))
+        vectors.write_text("z 1 2 3\n")
+        with pytest.raises(DataError, match=r"letters.txt: expected vectors of 6 numbers, found 3"):
+            model.predict(["z"])
+
     def test_a_missing_file_is_named(self, data, tmp_path):
         finished = run_here(*train_arguments(data, tmp_path / "run", {"data.vectors": "none.txt"}))
         assert finished.code == 1

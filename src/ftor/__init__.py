@@ -20,11 +20,14 @@ _HOMES = {
 }
 
 
-def load(folder: str | Path, device: str = "cpu") -> "Model":
-    """Read a trained model from its folder: `ftor.load("runs/mirror-0").predict(["a b c"])[0].text`."""
+def load(folder: str | Path, device: str = "cpu", data_folder: Path | None = None) -> "Model":
+    """Read a trained model from its folder: `ftor.load("runs/mirror-0").predict(["a b c"])[0].text`.
+
+    `data_folder` is where vectors of new words and a task's facts are looked for, if not as usual.
+    """
     from ftor.predict import Model
 
-    return Model.load(folder, device)
+    return Model.load(folder, device, data_folder)
 
 
 def __getattr__(name: str) -> Any:

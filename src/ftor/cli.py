@@ -125,6 +125,7 @@ def predict(
     fertilities: Annotated[bool, typer.Option("--fertilities", help="Add copies per source token.")] = False,
     tree: Annotated[bool, typer.Option("--tree", help="Add the best reordering tree.")] = False,
     batch_size: Annotated[int | None, typer.Option(min=1, help="Sentences at a time.")] = None,
+    data_dir: DataDir = None,
     threads: Threads = 1,
 ) -> None:
     """Translate sentences: JSON lines with source, prediction, tokens, score and length."""
@@ -133,7 +134,7 @@ def predict(
     if sentences and input_file:
         raise typer.BadParameter("expected sentences or --input, found both", param_hint="--input")
     _use(threads)
-    model = ftor.load(folder)
+    model = ftor.load(folder, data_folder=data_dir)
     lines = list(_sentences(sentences, input_file))
     language = _language(grammar)
     model.know(map(model.tokenize, lines))  # all at once: a file of word vectors is read as a whole
@@ -164,6 +165,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     lengths: Lengths = None,
     grammar: GrammarOption = "own",
+    data_dir: DataDir = None,
     threads: Threads = 1,
     ledger: Ledger = None,
 ) -> None:
@@ -173,7 +175,7 @@ def evaluate(
     from ftor.ledger import append, commit, machine
 
     _use(threads)
-    model = ftor.load(folder)
+    model = ftor.load(folder, data_folder=data_dir)
     data = model.config.data
     pairs = read_pairs(file, data.source_tokenizer, data.target_tokenizer)
     metrics = model.evaluate(pairs, lengths, Report(), _language(grammar))
@@ -184,7 +186,7 @@ def evaluate(
             "seed": seed,
             "config": model.config.hash,
             "file": file.name,
-            "grammar": str(grammar),
+            "grammar": grammar,
             "lengths": lengths,
             "commit": commit(),
         }
@@ -202,6 +204,7 @@ def explain(
     out: Annotated[Path | None, typer.Option(help="A picture, .png or .svg, instead of text.")] = None,
     lengths: Lengths = None,
     grammar: GrammarOption = "own",
+    data_dir: DataDir = None,
     threads: Threads = 1,
 ) -> None:
     """Show how a model came to its output: fertilities, reordering tree, alignment."""
@@ -209,7 +212,8 @@ def explain(
     from ftor.explain import picture, view
 
     _use(threads)
-    prediction = ftor.load(folder).predict([sentence], lengths=lengths, grammar=_language(grammar))[0]
+    model = ftor.load(folder, data_folder=data_dir)
+    prediction = model.predict([sentence], lengths=lengths, grammar=_language(grammar))[0]
     if out is None:
         show(view(prediction))
     else:

@@ -21,7 +21,7 @@ from ftor.grammar import Grammar
 from ftor.models import Transducer
 from ftor.models.transducer import Decoded
 from ftor.nn import PretrainedEmbedding
-from ftor.prediction import Prediction, Step, Structure
+from ftor.prediction import Array, Prediction, Step, Structure
 from ftor.progress import Report
 from ftor.tasks import grouping, judges
 from ftor.tasks.metrics import WELL_FORMED, Metrics, evaluate
@@ -85,8 +85,10 @@ class Model:
         return cls(config, vocabularies, network, grammar, data_folder)
 
     @classmethod
-    def load(cls, folder: str | Path, device: str | torch.device = "cpu") -> Self:
-        """Read a model folder."""
+    def load(
+        cls, folder: str | Path, device: str | torch.device = "cpu", data_folder: Path | None = None
+    ) -> Self:
+        """Read a model folder; `data_folder` as for `new`."""
         folder = Path(folder)
         config, vocabularies = read_folder(folder)
         weights, _ = load_tensors(folder / "model.safetensors")
@@ -100,7 +102,7 @@ class Model:
                 f"{folder / 'model.safetensors'}: weights of another model: {error}"
             ) from None
         grammar = Grammar.read(folder / GRAMMAR_FILE) if config.decoding.grammar else None
-        return cls(config, vocabularies, network.to(device).eval(), grammar)
+        return cls(config, vocabularies, network.to(device).eval(), grammar, data_folder)
 
     def save_description(self, folder: Path) -> None:
         """Write the configuration, vocabularies and grammar, which training does not change."""
@@ -146,9 +148,13 @@ class Model:
             return
         assert self.config.data.vectors is not None
         path = find_file(self.config.data.vectors, self._data_folder)
-        found = read_vectors(path, new).found if path else {}
+        size, found = embedding.weight.shape[1], dict[str, Array]()
+        if path is not None:
+            vectors = read_vectors(path, new)
+            if vectors.size != size:
+                raise DataError(f"{path}: expected vectors of {size} numbers, found {vectors.size}")
+            found = vectors.found
         mean, deviation = embedding.moments.tolist()
-        size = embedding.weight.shape[1]
         embedding.add(torch.from_numpy(stacked(new, found, size, mean, deviation)))
         for word in new:
             source.add(word)
