@@ -30,7 +30,7 @@ class _Section(BaseModel):
 class DataConfig(_Section):
     """What is learned: `[data]`."""
 
-    task: str = Field("pairs", description="what the pairs are; decides how missing files are made")
+    task: str = Field("pairs", description="how missing pairs are made, how outputs are judged")
     train: str | None = Field(None, description="TSV file, source and target; relative to the data folder")
     dev: str | None = Field(None, description="TSV file that chooses the best epoch")
     test: str | None = Field(None, description="TSV file that is evaluated once, at the end")

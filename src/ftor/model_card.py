@@ -24,6 +24,7 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
         f"| {r.edit_distance:.2f} | {r.length_error:.2f} |"
         for split, r in results.items()
     )
+    grammar = "`grammar.cfg` what its outputs derive from, " if model.grammar is not None else ""
     example = " ".join(model.vocabularies.source.tokens[:4])
     return f"""# {config.name}
 
@@ -40,6 +41,6 @@ A sequence transducer trained with ftor {metrics["version"]}: {_NAMES[config.mod
 
 `config.toml` is the whole configuration, `vocab.json` the {len(model.vocabularies.source.tokens)} source
 and {len(model.vocabularies.target.tokens)} target tokens it knows, `model.safetensors` its weights,
-`metrics.json` all results, `log.jsonl` one line per epoch. `checkpoint*.safetensors` are only
+{grammar}`metrics.json` all results, `log.jsonl` one line per epoch. `checkpoint*.safetensors` are only
 needed to train on (`ftor train --resume . --set training.epochs=N`).
 """

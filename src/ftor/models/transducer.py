@@ -23,7 +23,7 @@ from ftor.nn import (
 from ftor.ops.dispatch import LOG_ZERO
 
 FLOOR = 1e-10
-"""Added to a gold token's probability in the loss: an impossible token costs 23 nats, not infinitely many."""
+"""Added to a token's probability, in the loss and under a grammar: an impossible one costs 23 nats, not ∞."""
 
 Search = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """From the log-probabilities (B, L, C) of `SourceBatch.columns` and lengths (B,), the log-probability (B,) of
