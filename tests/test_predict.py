@@ -14,6 +14,7 @@ from ftor.config import ConfigError
 from ftor.data.reading import DataError, read_pairs
 from ftor.errors import FtorError
 from ftor.grammar import Grammar
+from ftor.model_card import model_card
 from tiny import run_here, train_arguments
 
 SENTENCES = ["a b c", "k", "d c b a e f", "a a", "g h i j k a b c", "b"]
@@ -237,10 +238,14 @@ class TestWordVectors:
 
     def test_new_words_are_told_apart(self, run, vectors):
         folder = run("frozen", data__vectors=str(vectors))
-        assert "z" not in json.loads((folder / "vocab.json").read_text())["source"]
+        words = json.loads((folder / "vocab.json").read_text())["source"]
+        assert "z" not in words
         model = ftor.load(folder)
         scores = {word: model.predict([["a", word]], structure=False)[0].score for word in ("z", "q", "r")}
         assert len(set(scores.values())) == 3
+        assert model.trained_words == words
+        card = model_card(model.config, model, json.loads((folder / "metrics.json").read_text()))
+        assert f"`vocab.json` the {len(words)} source" in card
         again = ftor.load(folder).predict([["a", "r"], ["a", "z"], ["r", "z"]], structure=False)
         assert [again[0].score, again[1].score] == pytest.approx([scores["r"], scores["z"]], abs=1e-5)
 

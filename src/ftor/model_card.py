@@ -25,7 +25,7 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
         for split, r in results.items()
     )
     grammar = "`grammar.cfg` what its outputs derive from, " if model.grammar is not None else ""
-    example = " ".join(model.vocabularies.source.tokens[:4])
+    example = " ".join(model.trained_words[:4])
     return f"""# {config.name}
 
 A sequence transducer trained with ftor {metrics["version"]}: {_NAMES[config.model.order]}, {decoder},
@@ -39,7 +39,7 @@ A sequence transducer trained with ftor {metrics["version"]}: {_NAMES[config.mod
     ftor predict . "{example}"
     ftor explain . "{example}"
 
-`config.toml` is the whole configuration, `vocab.json` the {len(model.vocabularies.source.tokens)} source
+`config.toml` is the whole configuration, `vocab.json` the {len(model.trained_words)} source
 and {len(model.vocabularies.target.tokens)} target tokens it knows, `model.safetensors` its weights,
 {grammar}`metrics.json` all results, `log.jsonl` one line per epoch. `checkpoint*.safetensors` are only
 needed to train on (`ftor train --resume . --set training.epochs=N`).

@@ -50,7 +50,7 @@ class Model:
     ) -> None:
         self.config, self.vocabularies, self.network = config, vocabularies, network
         self.grammar, self._data_folder = grammar, data_folder
-        self._trained_words = len(vocabularies.source.tokens)
+        self._trained = len(vocabularies.source.tokens)
 
     @classmethod
     def new(
@@ -104,10 +104,15 @@ class Model:
         grammar = Grammar.read(folder / GRAMMAR_FILE) if config.decoding.grammar else None
         return cls(config, vocabularies, network.to(device).eval(), grammar, data_folder)
 
+    @property
+    def trained_words(self) -> list[str]:
+        """The source words of training, without those that `know` has met since."""
+        return self.vocabularies.source.tokens[: self._trained]
+
     def save_description(self, folder: Path) -> None:
         """Write the configuration, vocabularies and grammar, which training does not change."""
         vocabularies = {
-            "source": self.vocabularies.source.tokens[: self._trained_words],
+            "source": self.trained_words,
             "target": self.vocabularies.target.tokens,
         }
         write_text(folder / "config.toml", self.config.to_toml())
@@ -118,8 +123,8 @@ class Model:
     def check_description(self, folder: Path) -> None:
         """Refuse a folder of a model with other words or another grammar: its weights mean other things."""
         _, vocabularies = read_folder(folder)
-        known = self.vocabularies.source.tokens[: self._trained_words], self.vocabularies.target.tokens
-        if known != (vocabularies.source.tokens, vocabularies.target.tokens):
+        found = vocabularies.source.tokens, vocabularies.target.tokens
+        if found != (self.trained_words, self.vocabularies.target.tokens):
             raise CheckpointError(f"{folder / 'vocab.json'}: expected the words of this run, found others")
         path = folder / GRAMMAR_FILE
         if self.grammar is not None and Grammar.read(path).text != self.grammar.text:
