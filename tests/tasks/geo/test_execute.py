@@ -6,22 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tiny_geo
-from ftor.tasks.geo import answer, execute, facts, read, world
+from ftor.tasks.geo import answer, execute, read, world
 from ftor.tasks.geo.execute import EXTREMES, FILTERS, MEASURES, RELATIONS, UNKEYED
 from ftor.tasks.terms import ProgramError
 from oracles import geo as oracle
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tiny_geo.write(tmp_path_factory.mktemp("data"))
-
-
-@pytest.fixture(scope="module")
-def known(folder):
-    return facts.find(folder)
-
 
 WORKED = [
     ("state all", "stateid(avalon) stateid('north brook') stateid(quill)"),

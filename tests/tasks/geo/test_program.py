@@ -4,20 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tiny_geo
-from ftor.tasks.geo import answer, facts, read, read_as_released, same_answer
+from ftor.tasks.geo import answer, read, read_as_released, same_answer
 from ftor.tasks.geo.program import ARITIES, RELEASED_ARITIES
 from ftor.tasks.terms import DEEPEST, ProgramError, Term
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tiny_geo.write(tmp_path_factory.mktemp("data"))
-
-
-@pytest.fixture(scope="module")
-def known(folder):
-    return facts.find(folder)
 
 
 def shown(term):
