@@ -175,6 +175,8 @@ class TestGrammar:
     def test_outputs_derive_from_it(self, model, grammar, lengths):
         for found in model.predict(SENTENCES, grammar=grammar, lengths=lengths):
             assert grammar.accepts(found.tokens)
+            assert found.well_formed
+        assert model.predict(["a"])[0].well_formed is None
 
     def test_no_other_string_of_that_length_is_more_likely(self, model, grammar):
         (found,) = model.predict(["a b"], grammar=grammar, structure=False)
@@ -196,6 +198,7 @@ class TestGrammar:
         found, wanted = (model.predict(["a"], grammar=grammar)[0] for grammar in (impossible, possible))
         assert found.length == 2
         assert found.score >= wanted.score
+        assert (found.well_formed, wanted.well_formed) == (False, True)
 
     def test_copies_stand_for_words_of_the_sentence(self, run):
         model = ftor.load(run("copying", model__copying=True))

@@ -137,7 +137,7 @@ def predict(
     model = ftor.load(folder, data_folder=data_dir)
     lines = list(_sentences(sentences, input_file))
     language = _language(grammar)
-    model.know(map(model.tokenize, lines))  # all at once: a file of word vectors is read as a whole
+    model.know(map(model.tokenize, lines), Report())  # at once: a file of word vectors is read as a whole
     structure = alignment or fertilities or tree
     report = Report(quiet=len(lines) < 100)
 
@@ -272,6 +272,8 @@ def _record(
         "score": found.score,
         "length": found.length,
     }
+    if found.well_formed is not None:
+        record["well_formed"] = found.well_formed
     how = found.structure
     if how is not None:
         record["source_tokens"] = found.source

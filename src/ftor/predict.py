@@ -13,7 +13,7 @@ from ftor.checkpoint import CheckpointError, load_tensors, save_tensors, write_t
 from ftor.config import Config
 from ftor.data.batching import SourceBatch, Vocabularies
 from ftor.data.copying import Copying
-from ftor.data.reading import DataError, Pair, data_folders, find_file, tokenize
+from ftor.data.reading import DataError, Pair, find_file, require_file, tokenize
 from ftor.data.vectors import read_vectors, stacked
 from ftor.data.vocabulary import SOURCE_SPECIALS, START_TOKEN
 from ftor.errors import FtorError
@@ -72,10 +72,7 @@ class Model:
         vocabularies = Vocabularies.of(pairs, copying, data.start_token, data.lowercase, terminals)
         if data.vectors is None:
             return cls(config, vocabularies, _network(config, vocabularies), grammar, data_folder)
-        path = find_file(data.vectors, data_folder)
-        if path is None:
-            places = ", ".join(str(place) for place in data_folders(data_folder))
-            raise DataError(f"data.vectors: {data.vectors}: no such file; looked in {places}")
+        path = require_file(data.vectors, data_folder, "data.vectors")
         vectors = read_vectors(path, vocabularies.source.tokens, report)
         network = _network(config, vocabularies, vectors.size)
         # Positions without a word have vectors of their own, too, named as no word of a sentence can be.
@@ -138,7 +135,7 @@ class Model:
         """The tokens of a sentence, as in training."""
         return tokenize(sentence, self.config.data.source_tokenizer)
 
-    def know(self, sentences: Iterable[Sequence[str]]) -> None:
+    def know(self, sentences: Iterable[Sequence[str]], report: Report | None = None) -> None:
         """Look up the pretrained vectors of words that training lacked, so that they are not unknown.
 
         Only vectors that training has not changed can be added to; a word that the file lacks, or any if
@@ -159,6 +156,11 @@ class Model:
             if vectors.size != size:
                 raise DataError(f"{path}: expected vectors of {size} numbers, found {vectors.size}")
             found = vectors.found
+        elif report is not None:
+            report.warn(
+                f"{self.config.data.vectors}: no such file; {len(new)} words that training lacked get random "
+                "vectors"
+            )
         mean, deviation = embedding.moments.tolist()
         embedding.add(torch.from_numpy(stacked(new, found, size, mean, deviation)))
         for word in new:
@@ -192,7 +194,7 @@ class Model:
             raise DataError(f"sentences: expected text in each, found none in number {sources.index(()) + 1}")
         language = self._language(grammar)
         k = lengths or (self.config.decoding.lengths if language is not None else 1)
-        self.know(sources)
+        self.know(sources, report)
         size = batch_size or self.config.training.evaluation_batch_size
         by_length = sorted(range(len(sources)), key=lambda row: len(sources[row]))
         found: dict[int, Prediction] = {}
@@ -249,8 +251,12 @@ class Model:
         if self.grammar is None:
             return metrics
         rows = zip(outputs, pairs, strict=True)
-        accepted = [self.grammar.accepts(output, pair.source) for output, pair in rows]
+        accepted = [self._derives(self.grammar, output, pair.source) for output, pair in rows]
         return replace(metrics, shares=metrics.shares | {WELL_FORMED: sum(accepted) / len(accepted)})
+
+    def _derives(self, grammar: Grammar, output: Sequence[str], source: Sequence[str]) -> bool:
+        """Whether a grammar derives an output whose copies are spelled as the model spells them."""
+        return grammar.accepts(output, [*source, *self.vocabularies.spelled(source)])
 
     def _predict(
         self, sources: list[tuple[str, ...]], k: int, language: Grammar | None, structure: bool
@@ -272,10 +278,14 @@ class Model:
         if structure:
             structures = list(self._structures(batch, decoded, read, outputs))
         scores = zip(decoded.scores.tolist(), decoded.length_scores.tolist(), strict=True)
+        well_formed: list[bool | None] = [None] * len(sources)
+        if language is not None:
+            rows = zip(outputs, sources, strict=True)
+            well_formed = [self._derives(language, output, source) for output, source in rows]
         return [
-            Prediction(source, tokens, score, length_score, how)
-            for source, tokens, (score, length_score), how in zip(
-                read, outputs, scores, structures, strict=True
+            Prediction(source, tokens, score, length_score, how, formed)
+            for source, tokens, (score, length_score), how, formed in zip(
+                read, outputs, scores, structures, well_formed, strict=True
             )
         ]
 

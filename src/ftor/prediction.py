@@ -53,6 +53,8 @@ class Prediction:
         score: log P(l|x) + log P(y|x,l) of the output y of length l.
         length_score: log P(l|x), the first part of it.
         structure: None where it was not asked for.
+        well_formed: whether the grammar that was asked for derives the output, which it does unless it
+            derives none that the model can write; None without a grammar.
     """
 
     source: tuple[str, ...]
@@ -60,6 +62,7 @@ class Prediction:
     score: float
     length_score: float
     structure: Structure | None = field(default=None, repr=False)
+    well_formed: bool | None = None
 
     @property
     def text(self) -> str:

@@ -1,13 +1,12 @@
 """Training: a plain loop over bucketed batches that can be stopped at any moment and gone on with exactly."""
 
-import hashlib
 import json
 import math
 import random
 import time
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -32,33 +31,11 @@ from ftor.progress import Count, Report
 from ftor.stopping import Interrupted, stop_requests
 from ftor.tasks import judges
 from ftor.tasks.metrics import Metrics
+from ftor.training_state import State, fingerprint, from_tensors, to_tensors
 
 
 class TrainingError(FtorError):
     """Training that cannot go on; says why, and where in the data."""
-
-
-@dataclass
-class State:
-    """Where a run is: all that a checkpoint holds beside tensors.
-
-    Attributes:
-        epoch, step: the next batch to train on.
-        sums: the loss terms of the epoch's examples so far.
-        history: one record per finished epoch.
-        best_epoch, best: the epoch whose weights are kept, and what it is compared by, greater is better.
-        seconds: time spent training so far.
-        dev_seconds: time spent evaluating on dev so far.
-    """
-
-    epoch: int = 0
-    step: int = 0
-    sums: list[float] = field(default_factory=lambda: [0.0] * len(Losses._fields))
-    history: list[dict[str, Any]] = field(default_factory=list)
-    best_epoch: int | None = None
-    best: list[float] = field(default_factory=list)
-    seconds: float = 0.0
-    dev_seconds: float = 0.0
 
 
 class Trainer:
@@ -182,14 +159,13 @@ class Trainer:
     def _batches(self, epoch: int) -> list[Tensor]:
         settings = self.config.training
         generator = torch.Generator().manual_seed(_seed(settings.seed, epoch))
-        lengths = self.train_set.target.lengths, self.train_set.source.lengths
-        first, second = lengths[::-1] if self._reorders_sources else lengths
-        return bucketed(first, second, settings.batch_size, settings.bucket_noise, generator)
+        lengths = self._reordered_lengths(self.train_set)
+        return bucketed(lengths, settings.batch_size, settings.bucket_noise, generator)
 
-    @property
-    def _reorders_sources(self) -> bool:
-        """Whether it is the sources' lengths that a batch's time and memory depend on, or the targets'."""
-        return self.config.model.order == "reordering-fertility"
+    def _reordered_lengths(self, dataset: Dataset) -> Tensor:
+        """How long what is reordered is, for each example: what a batch's time and memory depend on."""
+        by_source = self.config.model.order == "reordering-fertility"
+        return (dataset.source if by_source else dataset.target).lengths
 
     def _wanted_alignments(self) -> list[list[tuple[int, int]]] | None:
         settings = self.config.training
@@ -282,8 +258,7 @@ class Trainer:
         """Mean −log P(l|x) − log P(y|x,l) of the dev pairs whose length can be reached."""
         self.model.network.eval()
         total, size = 0.0, self.config.training.evaluation_batch_size
-        reordered = self.dev_set.source if self._reorders_sources else self.dev_set.target
-        batches = bounded(reordered.lengths, size, SPLITS_AT_ONCE)
+        batches = bounded(self._reordered_lengths(self.dev_set), size, SPLITS_AT_ONCE)
         for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
             batch = self.dev_set.batch(rows).to(self.accelerator.device)
             try:
@@ -336,14 +311,10 @@ class Trainer:
     def _save_checkpoint(self) -> None:
         if not self.accelerator.is_main_process:
             return
-        tensors = {f"model.{name}": value for name, value in self.model.network.state_dict().items()}
-        for number, values in self.optimizer.state_dict()["state"].items():
-            tensors |= {f"optimizer.{number}.{name}": value for name, value in values.items()}
-        if self.average is not None:
-            tensors |= {f"average.{name}": value for name, value in self.average.state().items()}
+        tensors = to_tensors(self.model.network, self.optimizer, self.average)
         scaler = getattr(self.accelerator, "scaler", None)
         description = asdict(self.state) | {
-            "data": self._fingerprint(),
+            "data": fingerprint([*self.splits.train, *self.splits.dev]),
             "scaler": scaler.state_dict() if scaler is not None else {},
         }
         self.checkpoints.save(tensors, description)
@@ -354,7 +325,7 @@ class Trainer:
         if found is None:
             return
         tensors, description = found
-        if description.pop("data") != self._fingerprint():
+        if description.pop("data") != fingerprint([*self.splits.train, *self.splits.dev]):
             raise TrainingError(
                 f"{self.folder}: expected the training and dev pairs that the run began with, found others "
                 f"in {self.splits.train_name} or its dev file"
@@ -364,26 +335,13 @@ class Trainer:
         if scaler:
             self.accelerator.scaler.load_state_dict(scaler)
         self.state = State(**description)
-        self.model.network.load_state_dict(_below("model.", tensors))
-        saved: dict[int, dict[str, Tensor]] = {}
-        for name, value in _below("optimizer.", tensors).items():
-            number, key = name.split(".")
-            saved.setdefault(int(number), {})[key] = value
-        self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": saved})
-        if self.average is not None:
-            self.average.restore(_below("average.", tensors))
+        from_tensors(tensors, self.model.network, self.optimizer, self.average)
         self._write_log()
         if self.state.epoch < self.config.training.epochs:
             where = f"epoch {self.state.epoch + 1}, step {self.state.step + 1}"
             self.report.say(f"going on with {self.folder} at {where}")
         else:
             self.report.say(f"{self.folder} has had its {self.state.epoch} epochs")
-
-    def _fingerprint(self) -> str:
-        """Sixteen digits that change with the training and dev pairs."""
-        pairs = (*self.splits.train, *self.splits.dev)
-        text = json.dumps([(pair.source, pair.target) for pair in pairs])
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def _write_log(self) -> None:
         if self.accelerator.is_main_process:
@@ -407,11 +365,6 @@ class Trainer:
         history = self.state.history
         dev = [f"dev {100 * history[-1]['dev_exact_match']:.1f} %"] if history else []
         return " ".join([f"epoch {self.state.epoch + 1}", *shown, *dev])
-
-
-def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors whose names begin with `prefix`, by the rest of their names."""
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def _seed(*parts: int) -> int:

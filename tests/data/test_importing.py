@@ -15,8 +15,9 @@ from ftor.data.reading import DataError
 from ftor.data.sources import DATASETS, published
 from ftor.progress import Report
 from tiny import run_here
+from tiny_geo import GEOBASE
 
-FACTS = b"/* facts */\n" + b"".join(b"%s('a',1,[b]).\n" % name.encode() for name in importing.RELATIONS)
+FACTS = b"/* facts */\n" + GEOBASE.encode()
 MIRROR = [f"mirror/{split}.tsv" for split in ("train", "dev", "dev_iid", "test")]
 REAL_DATA = os.environ.get("FTOR_DATA")
 
@@ -87,7 +88,7 @@ def test_bad_lines_are_named_and_nothing_is_imported(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("geobase.pl", FACTS.replace(b"lake", b"leak"), "geobase.pl: expected facts such as lake(…)."),
+        ("geobase.pl", FACTS.replace(b"river(", b"rivulet("), "geobase.pl:"),
         ("glove.6B.50d.txt", b"<html> not found", "glove.6B.50d.txt:1: expected a word and its vector"),
         ("glove.6B.50d.txt", b"", "glove.6B.50d.txt:1: expected a word and its vector"),
         ("mirror/dev.tsv", b"", "mirror/dev.tsv: expected pairs of source and target, found an empty file"),

@@ -13,8 +13,6 @@ from ftor.data.vocabulary import COPY, PAD, SOURCE_SPECIALS, START, UNKNOWN, Voc
 
 NO_CLASS = -1
 """The target class of a token that the vocabulary lacks."""
-NEAR = 8
-"""How many batches are near enough in one length to be cut by the other."""
 NO_STRING = -1
 """The start position and padding, which are copies of nothing."""
 
@@ -223,6 +221,15 @@ class Vocabularies:
             choices.append(own if own != NO_CLASS else self._classes_by_key.get(self.copying.key(token), new))
         return choices
 
+    def spelled(self, tokens: Sequence[str]) -> list[str]:
+        """How copies of source tokens are written: as the class that they are, or else as they are."""
+        if self.copying is None:
+            return []
+        copies = self._copies(tokens)[int(self.start_token) :]
+        is_class = [NO_CLASS < copy < len(self.target) for copy in copies]
+        rows = zip(tokens, copies, is_class, strict=True)
+        return [self.target.token(copy) if known else token for token, copy, known in rows]
+
     def _columns(
         self, sources: Sequence[Sequence[str]], terminals: Sequence[str], copies: Copies | None
     ) -> Tensor:
@@ -311,26 +318,16 @@ def bounded(lengths: Tensor, batch_size: int, most: float) -> list[Tensor]:
     return [torch.tensor(rows) for rows in batches]
 
 
-def bucketed(
-    lengths: Tensor, others: Tensor, batch_size: int, noise: float, generator: torch.Generator
-) -> list[Tensor]:
+def bucketed(lengths: Tensor, batch_size: int, noise: float, generator: torch.Generator) -> list[Tensor]:
     """Cut examples into batches of similar lengths, in random order.
 
     Args:
         lengths: (N,) by which examples are sorted, each first multiplied by 1 ± `noise`.
-        others: (N,) by which those that make up some batches are then sorted in the same way: padding of
-            either side takes time.
         generator: decides the noise and the order; the same state gives the same batches.
 
     Returns:
         The rows of each batch; the last rows make a smaller one.
     """
-    batches: list[Tensor] = []
-    for rows in torch.split(_blurred(lengths, noise, generator).argsort(stable=True), NEAR * batch_size):
-        by_other = _blurred(others[rows], noise, generator).argsort(stable=True)
-        batches += torch.split(rows[by_other], batch_size)
+    blurred = lengths * (1 + noise * (2 * torch.rand(len(lengths), generator=generator) - 1))
+    batches = torch.split(blurred.argsort(stable=True), batch_size)
     return [batches[place] for place in torch.randperm(len(batches), generator=generator)]
-
-
-def _blurred(lengths: Tensor, noise: float, generator: torch.Generator) -> Tensor:
-    return lengths * (1 + noise * (2 * torch.rand(len(lengths), generator=generator) - 1))

@@ -20,6 +20,7 @@ from ftor.checkpoint import write_atomically
 from ftor.data.reading import DataError, read_pairs
 from ftor.data.sources import DATASETS, OTHER_NAMES, Dataset, published
 from ftor.progress import Load, Report
+from ftor.tasks.geo import facts
 
 MEGABYTE = 10**6
 LARGEST_TEXT = 32 * MEGABYTE
@@ -29,8 +30,6 @@ LARGEST_VECTORS = 8000 * MEGABYTE
 LARGEST_INNER_ZIP = 64 * MEGABYTE
 """Of a zip within a zip, which is held in memory."""
 CHUNK = 1 << 20
-RELATIONS = ("state", "city", "river", "border", "highlow", "mountain", "road", "lake")
-"""Those that geobase has facts of."""
 
 
 @dataclass(frozen=True)
@@ -220,15 +219,12 @@ def _check(
         if as_published:
             raise DataError(f"{first.name}: expected sha256 {expected}, found {checksum}")
         result.other.append(place)
-    if place.endswith(".tsv"):
-        staged = staging / "0" / place
-        try:
-            read_pairs(staged)
-        except DataError as error:
-            raise DataError(str(error).replace(str(staged), first.name)) from None
-    else:
-        _check_facts(first.name, copies[0])
-    return Item.of_file(staging / "0" / place, first.name)
+    staged = staging / "0" / place
+    try:
+        (read_pairs if place.endswith(".tsv") else facts.read)(staged)
+    except DataError as error:
+        raise DataError(str(error).replace(str(staged), first.name)) from None
+    return Item.of_file(staged, first.name)
 
 
 def _check_vectors(item: Item) -> None:
@@ -242,12 +238,6 @@ def _check_vectors(item: Item) -> None:
         vector = []
     if not vector:
         raise DataError(f"{item.name}:1: expected a word and its vector, found {line[:40]!r}")
-
-
-def _check_facts(name: str, content: bytes) -> None:
-    for relation in RELATIONS:
-        if not re.search(rb"^\s*%s\(.+\)\.\s*$" % relation.encode(), content, re.M):
-            raise DataError(f"{name}: expected facts such as {relation}(…)., found none of that relation")
 
 
 def _conflicts(checked: dict[str, Item], folder: Path, result: Imported, replace: bool) -> list[str]:

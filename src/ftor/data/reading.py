@@ -111,3 +111,12 @@ def find_file(name: str, chosen: Path | None) -> Path | None:
     """The first of the data folders that has the file, or the path itself if it is absolute; else None."""
     candidates = [folder / name for folder in data_folders(chosen)]
     return next((path for path in candidates if path.is_file()), None)
+
+
+def require_file(name: str, chosen: Path | None, what: str) -> Path:
+    """The same, or an error that says `what` is missing and where it was looked for."""
+    path = find_file(name, chosen)
+    if path is None:
+        places = ", ".join(str(place) for place in data_folders(chosen))
+        raise DataError(f"{what}: {name}: no such file; looked in {places}")
+    return path

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from ftor.data.reading import DataError, data_folders, find_file, read_lines
+from ftor.data.reading import DataError, read_lines, require_file
 
 FILE = "geo/geobase.pl"
 FIELDS = {
@@ -25,7 +25,7 @@ FIELDS = {
 Field = str | int | float | tuple[str, ...]
 
 _TOKEN = re.compile(
-    r"""\s+ | %.* |
+    r"""\s+ | %.* | /\*.*?\*/ |
     (?P<quoted>'(?:[^'\\]|'')*') |
     (?P<number>-?[0-9]{1,15}(?:\.[0-9]{1,15})?(?:[eE][-+]?[0-9]{1,2})?) |
     (?P<word>[a-z][A-Za-z0-9_]*) |
@@ -93,10 +93,7 @@ class _Token(NamedTuple):
 
 def find(data_folder: Path | None) -> Facts:
     """Read the facts from where they are found first, or say where they were looked for."""
-    path = find_file(FILE, data_folder)
-    if path is None:
-        places = ", ".join(str(folder / FILE) for folder in data_folders(data_folder))
-        raise DataError(f"{FILE}: needed to execute geography queries, found none of {places}")
+    path = require_file(FILE, data_folder, "the facts that queries are executed on")
     return _read_once(path.resolve(), path.stat().st_mtime_ns)
 
 
