@@ -146,6 +146,8 @@ class Transducer(nn.Module):
             F.embedding(places, self.source_encoder.project(tokens)), lengths
         )
         context = x + self.config.context_scale * second
+        if self.config.fertility_skip and self.config.order != "reordering-fertility":
+            first = first + x
         if self.config.order == "fertility":
             return Reading(x, None, context, self.fertility(first, lengths), None)
         inner_x = F.embedding(places, self.inner_encoder.project(tokens))
