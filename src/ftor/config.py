@@ -61,7 +61,7 @@ class ModelConfig(_Section):
     layer_dropout: float = Field(0.1, ge=0, lt=1, description="between the layers of an encoder")
     max_fertility: int = Field(4, ge=1, description="d, most copies of a token")
     temperature: float = Field(1.0, gt=0, description="τ of the fertility softmax")
-    fertility_skip: bool = Field(False, description="tell fertilities from x beside its context; R→F always does")
+    fertility_skip: bool = Field(False, description="tell fertilities from x too, as R→F always does")
     fertility_hidden: int = Field(128, ge=1, description="hidden units of the fertility MLP")
     scorer_hidden: int | None = Field(None, ge=1, description="hidden units of the span scorer; 4·D if unset")
     decoder_hidden: int = Field(128, ge=1, description="hidden units of the decoder's MLP")

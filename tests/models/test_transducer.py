@@ -64,7 +64,8 @@ def loops(network: Transducer, batch: Batch, row: int) -> tuple[float, float]:
         def aligned(i: int, u: int, o: int) -> Tensor:
             return sum(R[i, p] * F[p, o, u] for p in range(n))
     else:
-        fertility = network.fertility(first[None], source_length)
+        read = first + x if config.fertility_skip else first
+        fertility = network.fertility(read[None], source_length)
         F = fertility.marginals(target_length)[0]
         R = torch.eye(length, dtype=torch.float64)
         if config.order == "fertility-reordering":
@@ -97,9 +98,10 @@ def loops(network: Transducer, batch: Batch, row: int) -> tuple[float, float]:
     return nll, -fertility.log_prob_length(target_length).item()
 
 
+@pytest.mark.parametrize("fertility_skip", [False, True], ids=["", "skip"])
 @pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
-def test_loss_terms_are_those_of_the_equations(order, decoder, copying):
-    network, vocabularies = make(order, decoder, copying)
+def test_loss_terms_are_those_of_the_equations(order, decoder, copying, fertility_skip):
+    network, vocabularies = make(order, decoder, copying, fertility_skip=fertility_skip)
     batch = whole_batch(vocabularies)
     losses = network(batch)
     for row in range(len(PAIRS)):
