@@ -194,11 +194,20 @@ class TestGrammar:
         assert outputs(model.predict(SENTENCES, grammar=str(tmp_path / "my.cfg"))) == wanted
 
     def test_where_it_derives_nothing_any_output_will_do(self, model):
-        impossible, possible = Grammar.parse("S : unheard of"), Grammar.parse("S : a a")
-        found, wanted = (model.predict(["a"], grammar=grammar)[0] for grammar in (impossible, possible))
-        assert found.length == 2
-        assert found.score >= wanted.score
-        assert (found.well_formed, wanted.well_formed) == (False, True)
+        for impossible in ("S : unheard of", "S -> @copy | @copy S"):
+            (found,) = model.predict(["a"], grammar=Grammar.parse(impossible))
+            assert (found.tokens, found.well_formed) == (model.predict(["a"])[0].tokens, False)
+
+    def test_lengths_that_need_words_the_model_cannot_write_are_passed_over(self, model):
+        grammar = Grammar.parse("S -> 'unheard' | @copy @copy | 'a' 'b' 'c' | 'a' S")
+        for found in model.predict(SENTENCES, grammar=grammar, lengths=1):
+            assert found.well_formed
+            assert found.length >= 3
+
+    @pytest.mark.parametrize("argument", ["lengths", "batch_size"])
+    def test_numbers_below_one_are_refused(self, model, argument):
+        with pytest.raises(ValueError, match=rf"{argument}: expected at least 1, found 0"):
+            model.predict(["a"], **{argument: 0})
 
     def test_copies_stand_for_words_of_the_sentence(self, run):
         model = ftor.load(run("copying", model__copying=True))

@@ -472,3 +472,30 @@ class TestSettings:
         assert found.score <= 0
         assert found.structure.alignment.shape == (4, found.length)
         assert (found.structure.tree is None) == (order == "fertility")
+
+
+class TestGrammar:
+    def test_targets_that_it_does_not_derive_are_named(self, data, tmp_path):
+        (tmp_path / "my.cfg").write_text("S : a b")
+        settings = {"decoding.grammar": str(tmp_path / "my.cfg"), "training.epochs": 1}
+        finished = run_here(*train_arguments(data, tmp_path / "run", settings))
+        first = (data / "train.tsv").read_text().split("\n")[0].split("\t")[1]
+        wanted = f"the grammar derives 0 of 25 training targets, and not {data}/train.tsv:1: {first}"
+        assert (finished.code, wanted in finished.err.replace("\n", " ")) == (0, True)
+
+    def test_an_autoregressive_decoder_has_no_use_for_it(self, data, tmp_path):
+        settings = {"decoding.grammar": "geo", "training.epochs": 1, "model.decoder": "autoregressive"}
+        finished = run_here(*train_arguments(data, tmp_path / "run", settings))
+        assert "an autoregressive decoder takes its words, but not its rules" in finished.err
+
+    @pytest.mark.parametrize(
+        "settings",
+        [{"decoding.grammar": "none.cfg"}, {"data.vectors": "none.txt"}, {"data.task": "geo"}],
+        ids=["grammar", "vectors", "facts"],
+    )
+    def test_nothing_is_written_where_something_is_missing(self, data, tmp_path, monkeypatch, settings):
+        monkeypatch.delenv("FTOR_DATA", raising=False)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+        finished = run_here(*train_arguments(data, tmp_path / "run", settings))
+        assert finished.code == 1
+        assert not (tmp_path / "run").exists()

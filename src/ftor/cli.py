@@ -141,6 +141,8 @@ def predict(
     structure = alignment or fertilities or tree
     report = Report(quiet=len(lines) < 100)
 
+    strange: list[str] = []
+
     def records() -> Iterator[dict[str, Any]]:
         for first in range(0, len(lines), LINES_AT_ONCE):
             some = lines[first : first + LINES_AT_ONCE]
@@ -152,10 +154,16 @@ def predict(
                 structure=structure,
                 report=report,
             )
+            strange.extend(prediction.text for prediction in found if prediction.well_formed is False)
             for source, prediction in zip(some, found, strict=True):
                 yield _record(source, prediction, alignment, fertilities, tree)
 
     write_lines(records(), output)
+    if strange:
+        Report().warn(
+            f"{len(strange)} of {len(lines)} outputs do not derive from the grammar, which derives none that "
+            f"the model can write, of the lengths that were tried; the first is: {strange[0]}"
+        )
 
 
 @app.command(epilog="Example: ftor evaluate runs/mirror-0 more.tsv")
@@ -312,10 +320,12 @@ def main(arguments: Iterable[str] | None = None) -> None:
     except BrokenPipeError:  # whoever read our output has seen enough
         sys.stderr.close()
         sys.exit(1)
-    except (FtorError, OSError) as error:
+    except OSError as error:
+        _fail(f"{error.filename}: {error.strerror}" if error.filename else error, code=1)
+    except FtorError as error:
         _fail(error, code=1)
 
 
-def _fail(error: Exception, code: int) -> None:
+def _fail(error: Exception | str, code: int) -> None:
     print(f"error: {error}", file=sys.stderr)
     sys.exit(code)

@@ -50,6 +50,7 @@ class Model:
     ) -> None:
         self.config, self.vocabularies, self.network = config, vocabularies, network
         self.grammar, self._data_folder = grammar, data_folder
+        self._classes = frozenset(vocabularies.target.tokens)
         self._trained = len(vocabularies.source.tokens)
 
     @classmethod
@@ -72,13 +73,16 @@ class Model:
         vocabularies = Vocabularies.of(pairs, copying, data.start_token, data.lowercase, terminals)
         if data.vectors is None:
             return cls(config, vocabularies, _network(config, vocabularies), grammar, data_folder)
-        path = require_file(data.vectors, data_folder, "data.vectors")
+        path = require_file(data.vectors, data_folder, "data.vectors", "ftor data fetch glove brings some")
         vectors = read_vectors(path, vocabularies.source.tokens, report)
+        words = len(vocabularies.source.tokens)
+        if report is not None:
+            report.say(f"vectors: {len(vectors.found)} of {words} words are in {path}")
         network = _network(config, vocabularies, vectors.size)
         # Positions without a word have vectors of their own, too, named as no word of a sentence can be.
-        words = [*(f" {special}" for special in range(SOURCE_SPECIALS)), *vocabularies.source.tokens]
+        rows = [*(f" {special}" for special in range(SOURCE_SPECIALS)), *vocabularies.source.tokens]
         assert isinstance(network.embedding, PretrainedEmbedding)
-        network.embedding.fill(torch.from_numpy(vectors.table(words)), vectors.mean, vectors.deviation)
+        network.embedding.fill(torch.from_numpy(vectors.table(rows)), vectors.mean, vectors.deviation)
         return cls(config, vocabularies, network, grammar, data_folder)
 
     @classmethod
@@ -180,7 +184,7 @@ class Model:
 
         Args:
             sentences: text, or tokens.
-            lengths: k, how many output lengths are tried; as configured with the model's own grammar, else 1.
+            lengths: k, how many output lengths are tried; as configured with a grammar, else 1.
             grammar: what outputs derive from: "own" (the model's, if it has one), None, a grammar, or the
                 file or name of one.
             batch_size: sentences at a time; that of the configuration if not given.
@@ -192,6 +196,9 @@ class Model:
         sources = [self.tokenize(s) if isinstance(s, str) else tuple(s) for s in sentences]
         if not all(sources):
             raise DataError(f"sentences: expected text in each, found none in number {sources.index(()) + 1}")
+        for name, value in (("lengths", lengths), ("batch_size", batch_size)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name}: expected at least 1, found {value}")
         language = self._language(grammar)
         k = lengths or (self.config.decoding.lengths if language is not None else 1)
         self.know(sources, report)
@@ -223,8 +230,11 @@ class Model:
 
     def _allowed_lengths(self, language: Grammar | None, most: int) -> Tensor | None:
         """Which lengths up to `most` outputs may have: those that the grammar derives, used or not."""
-        known = language or self.grammar
-        return None if known is None else torch.tensor(known.lengths(most))
+        known, copying = language or self.grammar, self.vocabularies.copying
+        if known is None:
+            return None
+        words = None if copying is not None and copying.open else self._classes
+        return torch.tensor(known.lengths(most, words, copying is not None))
 
     def evaluate(
         self,
@@ -251,12 +261,23 @@ class Model:
         if self.grammar is None:
             return metrics
         rows = zip(outputs, pairs, strict=True)
-        accepted = [self._derives(self.grammar, output, pair.source) for output, pair in rows]
+        accepted = [self.derives(output, pair.source) for output, pair in rows]
         return replace(metrics, shares=metrics.shares | {WELL_FORMED: sum(accepted) / len(accepted)})
 
-    def _derives(self, grammar: Grammar, output: Sequence[str], source: Sequence[str]) -> bool:
-        """Whether a grammar derives an output whose copies are spelled as the model spells them."""
-        return grammar.accepts(output, [*source, *self.vocabularies.spelled(source)])
+    def derives(self, output: Sequence[str], source: Sequence[str], grammar: Grammar | None = None) -> bool:
+        """Whether a grammar, else the model's own, derives an output with copies of the source's words.
+
+        Copies may be spelled as in the source or as the model spells them, in any case if copying does not
+        care for it.
+        """
+        grammar = grammar or self.grammar
+        assert grammar is not None
+        copying = self.vocabularies.copying
+        words = [*source, *self.vocabularies.spelled(source)]
+        if copying is not None and copying.any_case:
+            keys = copying.keys(source)
+            words += [token for token in output if copying.is_copy(token, keys)]
+        return grammar.accepts(output, words)
 
     def _predict(
         self, sources: list[tuple[str, ...]], k: int, language: Grammar | None, structure: bool
@@ -281,7 +302,7 @@ class Model:
         well_formed: list[bool | None] = [None] * len(sources)
         if language is not None:
             rows = zip(outputs, sources, strict=True)
-            well_formed = [self._derives(language, output, source) for output, source in rows]
+            well_formed = [self.derives(output, source, language) for output, source in rows]
         return [
             Prediction(source, tokens, score, length_score, how, formed)
             for source, tokens, (score, length_score), how, formed in zip(

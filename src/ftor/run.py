@@ -69,12 +69,13 @@ class Run:
         report = report if self.speaks else Report(quiet=True)
         with _processes().main_process_first():  # which generates data, if there is none, for all
             splits = load_splits(self.config, data_folder, self.folder, report)
+        trainer = Trainer(self.config, splits, self.folder, report)  # or an error, with nothing written
         self.folder.mkdir(parents=True, exist_ok=True)
         report.say(f"run: {self.folder}")
         if self.speaks and not (self.folder / "config.toml").exists():
             write_text(self.folder / "config.toml", self.config.to_toml())  # from now on it can be resumed
         try:
-            metrics = Trainer(self.config, splits, self.folder, report).run()
+            metrics = trainer.run()
         except Interrupted:
             report.say(f"stopped; to go on: {self._resume_command(data_folder, ledger)}")
             return None

@@ -66,6 +66,7 @@ class Trainer:
         torch.manual_seed(settings.seed)
         self.model = Model.new(config, splits.train, splits.data_folder, report)
         self.model.know(pair.source for pair in splits.dev)
+        self._check_grammar()
         self.train_set = Dataset(splits.train, self.model.vocabularies, self._wanted_alignments())
         self.dev_set = Dataset(splits.reachable_dev, self.model.vocabularies)
         optimizer = torch.optim.Adam(self._parameter_groups(), lr=settings.learning_rate, fused=True)
@@ -77,6 +78,20 @@ class Trainer:
         judged = judges(config.data.task, splits.data_folder)
         self._shown = ["exact_match", *(judge.name for judge in judged[:1])]
         self._commit = commit()  # of the code that runs now, whatever happens to its folder until the end
+
+    def _check_grammar(self) -> None:
+        """Say if the grammar will not be used, or does not fit the pairs."""
+        if self.model.grammar is None:
+            return
+        if not self.model.constrains:
+            self.report.warn("decoding.grammar: an autoregressive decoder takes its words, but not its rules")
+        pairs, name = self.splits.train, self.splits.train_name
+        strange = [pair for pair in pairs if not self.model.derives(pair.target, pair.source)]
+        if strange:
+            self.report.warn(
+                f"the grammar derives {len(pairs) - len(strange)} of {len(pairs)} training targets, and not "
+                f"{name}:{strange[0].line}: {' '.join(strange[0].target)}"
+            )
 
     def run(self) -> dict[str, Any]:
         """Train from where the run is to its end, evaluate the best epoch, and return its metrics."""

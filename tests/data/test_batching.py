@@ -62,9 +62,9 @@ def test_a_copy_is_its_class_or_the_first_of_its_kind():
 
 def test_a_closed_vocabulary_copies_its_classes_alone():
     vocabularies = Vocabularies.of(PAIRS, Copying(open=False), terminals=["q"])
-    assert vocabularies.target.tokens == ["f", "g", "q"]
-    batch = vocabularies.source_batch([("f", "q", "r")])
-    assert batch.copies.choices.tolist() == [[NO_CLASS, 1, 3, NO_CLASS]]
+    assert vocabularies.target.tokens == ["f", "g", "q", "a", "c"]  # a and c are copies wherever they occur
+    batch = vocabularies.source_batch([("f", "q", "r", "a")])
+    assert batch.copies.choices.tolist() == [[NO_CLASS, 1, 3, NO_CLASS, 4]]
 
 
 NAMES = [Pair(("find", "High", "top"), ("TOP", "high", "Low"), 1), Pair(("find",), ("High", "x"), 2)]

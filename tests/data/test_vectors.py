@@ -48,13 +48,14 @@ def test_a_file_without_any_of_the_words_still_gives_vectors(tmp_path):
     ("content", "message"),
     [
         ("", "found an empty file"),
-        ("the 1 2\nof 1\n", ":2: expected a word and 2 numbers, found 2 columns"),
-        ("the\n", ":1: expected a word and its numbers, found 1 columns"),
-        ("the 1 2\nof 1 b\n", ":2: expected a word and finite numbers"),
-        ("the 1 2\nof 1 nan\n", ":2: expected a word and finite numbers"),
+        ("the 1 2\nof 1\n", ":2: expected a word and 2 numbers, found 'of 1'"),
+        ("the\n", ":1: expected a word and its numbers, found 'the'"),
+        ("the 1 2\nof 1 b\n", ":2: expected a word and 2 finite numbers, found 'of 1 b'"),
+        ("the 1 2\nof 1 nan\n", ":2: expected a word and 2 finite numbers, found 'of 1 nan'"),
+        ("the 1 2\nx of b 2\n", ":2: expected a word and 2 finite numbers, found 'x of b 2'"),
         ("the 1 2\n\nof 1 2\n", ":2: expected a word and 2 numbers"),
     ],
-    ids=["empty", "short", "no-numbers", "letters", "nan", "blank-line"],
+    ids=["empty", "short", "no-numbers", "letters", "nan", "phrase", "blank-line"],
 )
 def test_a_broken_file_is_named_with_its_line(tmp_path, content, message):
     path = write(tmp_path / "glove.txt", content)
@@ -62,6 +63,12 @@ def test_a_broken_file_is_named_with_its_line(tmp_path, content, message):
         read_vectors(path, ["the", "of"])
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_phrases_and_a_header_are_passed_over(tmp_path):
+    path = write(tmp_path / "glove.txt", "3 2\nthe 1 2\n. . . 3 4\nof 5 6\n")
+    vectors = read_vectors(path, ["the", ".", "of"])
+    assert {word: vector.tolist() for word, vector in vectors.found.items()} == {"the": [1, 2], "of": [5, 6]}
 
 
 def test_a_missing_file_is_named(tmp_path):

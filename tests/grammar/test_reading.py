@@ -59,6 +59,7 @@ def test_the_text_is_kept():
         ("", "g: expected rules"),
         ("# nothing\n\n", "g: expected rules"),
         ("S -> 'a'\nS -> Stat\nState -> 'b'", "g:2: rule 'S': expected the name of a rule, found 'Stat';"),
+        ("S ::= 'a'", "g:1: rule 'S': expected -> or : after the name, found ::= or :="),
         ("S -> boston", "g:1: rule 'S': expected the name of a rule, found 'boston'; quote it"),
         ("S -> 'a' | A\nA -> A 'b'", "g:2: rule 'A' derives no string"),
         ("S -> S 'a'", "g:1: start symbol 'S' derives no string"),

@@ -162,7 +162,8 @@ class Vocabularies:
     ) -> Self:
         """All tokens of training pairs, and a grammar's terminals.
 
-        With copying, what is a copy wherever it occurs is no class, unless it is a terminal.
+        With copying into an open vocabulary, what is a copy wherever it occurs is no class, unless it is a
+        terminal. A closed one has classes for all, because nothing else can be copied.
         """
         own = []
         for pair in pairs:
@@ -170,7 +171,8 @@ class Vocabularies:
             own.append([t for t in pair.target if copying is None or not copying.is_copy(t, keys)])
         sources = (tuple(map(str.lower, pair.source)) if lowercase else pair.source for pair in pairs)
         source = Vocabulary.of(sources, 0).tokens
-        target = Vocabulary.of([*own, terminals], 0).tokens
+        copied = [pair.target for pair in pairs] if copying and not copying.open else []
+        target = Vocabulary.of([*own, terminals, *copied], 0).tokens
         return cls(source, target, copying, start_token, lowercase)
 
     def word(self, token: str) -> str:

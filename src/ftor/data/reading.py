@@ -113,10 +113,13 @@ def find_file(name: str, chosen: Path | None) -> Path | None:
     return next((path for path in candidates if path.is_file()), None)
 
 
-def require_file(name: str, chosen: Path | None, what: str) -> Path:
-    """The same, or an error that says `what` is missing and where it was looked for."""
-    path = find_file(name, chosen)
+def require_file(name: str, chosen: Path | None, what: str, hint: str = "") -> Path:
+    """The same or one of the current folder; else an error that says `what` is missing, and a `hint`."""
+    path = find_file(name, chosen) or (Path(name) if Path(name).is_file() else None)
     if path is None:
         places = ", ".join(str(place) for place in data_folders(chosen))
-        raise DataError(f"{what}: {name}: no such file; looked in {places}")
+        raise DataError(
+            f"{what}: {name}: no such file; looked in {places} and the current folder"
+            + (f"; {hint}" if hint else "")
+        )
     return path

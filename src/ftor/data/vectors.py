@@ -1,6 +1,7 @@
 """Pretrained word vectors: read from a GloVe-format text file, or made up for a word that it lacks."""
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ from ftor.prediction import Array
 from ftor.progress import Report
 
 BYTES_AT_ONCE = 1 << 20
+_HEADER = re.compile(rb"\d+ \d+")
+"""What word2vec writes before the first word: how many there are, and E."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +61,18 @@ def read_vectors(path: Path, words: Collection[str], report: Report | None = Non
             unreported = 0
             for number, line in enumerate(file, 1):
                 line = line.rstrip()
+                if number == 1 and _HEADER.fullmatch(line):
+                    continue
                 blanks = line.count(b" ") if blanks is None else blanks
-                if not blanks or line.count(b" ") != blanks:
+                if not blanks or line.count(b" ") < blanks:
                     expected = f"a word and {blanks or 'its'} numbers"
-                    raise DataError(
-                        f"{path}:{number}: expected {expected}, found {line.count(b' ') + 1} columns"
-                    )
-                word = wanted.get(line[: line.index(b" ")])
+                    raise DataError(f"{path}:{number}: expected {expected}, found {_shown(line)}")
+                own = line.count(b" ") == blanks  # else it is a phrase, which no token is
+                word = wanted.get(line[: line.index(b" ")]) if own else None
+                if word is not None or not own:
+                    vector = _numbers(line, blanks, f"{path}:{number}")
                 if word is not None:
-                    found[word] = _numbers(line, path, number)
+                    found[word] = vector
                 unreported += len(line) + 1
                 if unreported > BYTES_AT_ONCE:
                     load.advance(unreported)
@@ -80,11 +86,16 @@ def read_vectors(path: Path, words: Collection[str], report: Report | None = Non
     return Vectors(found, blanks, mean, deviation)
 
 
-def _numbers(line: bytes, path: Path, number: int) -> Array:
+def _numbers(line: bytes, count: int, where: str) -> Array:
     try:
-        vector = np.array([float(part) for part in line.split(b" ")[1:]], np.float32)
+        vector = np.array([float(part) for part in line.rsplit(b" ", count)[1:]], np.float32)
     except ValueError:
         vector = np.array([np.nan], np.float32)
     if not np.isfinite(vector).all():
-        raise DataError(f"{path}:{number}: expected a word and finite numbers, found something else")
+        raise DataError(f"{where}: expected a word and {count} finite numbers, found {_shown(line)}")
     return vector
+
+
+def _shown(line: bytes) -> str:
+    """The beginning of a line, for a message."""
+    return repr(line[:60].decode("utf-8", "replace")) + "…" * (len(line) > 60)

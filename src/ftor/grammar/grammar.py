@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from ftor.grammar.earley import EarleyParser, ParseTree
 from ftor.grammar.normal_form import NormalForm, derivable_lengths, normal_form, shortest
@@ -57,7 +59,7 @@ class Grammar:
             )
         self.normal_form: NormalForm = form
         self.min_length: int = shortest(form)
-        self._lengths: list[bool] = []
+        self._lengths: dict[tuple[tuple[bool, ...], bool], list[bool]] = {}
 
     @classmethod
     def read(cls, source: str | Path) -> Grammar:
@@ -95,11 +97,21 @@ class Grammar:
         _check_tokens(tokens, sentence)
         return self._parser.tree(tokens, sentence)
 
-    def lengths(self, longest: int) -> list[bool]:
-        """Whether some string has length 0, 1, … `longest`; False for 0, which no output has."""
-        if longest >= len(self._lengths):  # twice as far as asked: the next sentence may be longer
-            self._lengths = derivable_lengths(self.normal_form, 2 * longest).tolist()
-        return self._lengths[: longest + 1]
+    def lengths(self, longest: int, words: Collection[str] | None = None, copies: bool = True) -> list[bool]:
+        """Whether some string has length 0, 1, … `longest`; False for 0, which no output has.
+
+        Args:
+            longest: the greatest length of interest.
+            words: the terminals that can be written; all if None.
+            copies: whether words of the sentence can be.
+        """
+        writable = tuple(words is None or terminal in words for terminal in self.terminals)
+        known = self._lengths.get((writable, copies), [])
+        if longest >= len(known):  # twice as far as asked: the next sentence may be longer
+            mask = np.array(writable, np.bool_)
+            known = derivable_lengths(self.normal_form, 2 * longest, mask, copies).tolist()
+            self._lengths[writable, copies] = known
+        return known[: longest + 1]
 
     def best(self, scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """The string of highest score of each row's length.

@@ -272,11 +272,16 @@ def _unique(items: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(items))
 
 
-def derivable_lengths(form: NormalForm, longest: int) -> Array:
-    """Which lengths 0..longest some string of one token or more has: (longest + 1,) of bool."""
+def derivable_lengths(form: NormalForm, longest: int, writable: Array, copies: bool) -> Array:
+    """Which lengths 0..longest some string of one token or more has: (longest + 1,) of bool.
+
+    Only tokens that are `writable` (T,) count, and words of the sentence if `copies`.
+    """
     table = np.zeros((form.symbols, longest + 1), np.bool_)  # [symbol, length]
     if longest:
-        table[: form.classes, 1] = True
+        ranges = zip(form.token_starts[:-1], form.token_starts[1:], strict=True)
+        table[: form.classes, 1] = [writable[form.tokens[first:last]].any() for first, last in ranges]
+        table[: form.classes, 1] |= form.copies.astype(np.bool_) & copies
     left = np.repeat(np.arange(form.symbols), np.diff(form.left_starts))
     for length in range(1, longest + 1):
         there = (table[left, 1:length] & table[form.right, length - 1 : 0 : -1]).any(1)

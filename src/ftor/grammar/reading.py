@@ -121,6 +121,8 @@ def _statements(text: str, name: str) -> Iterator[tuple[int, str, str, list[_Tok
         if head is None:
             raise GrammarError(f"{where}: expected 'Name -> …' or 'Name : …', found {stripped!r}")
         symbol, arrow = head.groups()
+        if arrow == ":" and content[head.end() :].startswith((":", "=")):
+            raise GrammarError(f"{where}: rule {symbol!r}: expected -> or : after the name, found ::= or :=")
         current = line, symbol, arrow, list(_tokens(content[head.end() :], line, f"{where}: rule {symbol!r}"))
     if current is not None:
         yield current

@@ -205,8 +205,8 @@ class Transducer(nn.Module):
         Args:
             batch: the sources; with `search`, their `columns` too.
             k: how many lengths.
-            search: finds the best output of a length among some only; where it finds none, any output will
-                do. Not for autoregressive decoders.
+            search: finds the best output of a length among some only. Where it finds none, the output is the
+                most likely one, of any length. Not for autoregressive decoders.
             allowed: (most + 1,) which lengths outputs may have; those beyond `most` may not. It is passed
                 over for sources that can reach none of them.
         """
@@ -220,7 +220,7 @@ class Transducer(nn.Module):
         nothing = best.scores <= LOG_ZERO
         if search is not None and bool(nothing.any()):
             found, rows = ((nothing == value).nonzero().squeeze(1) for value in (False, True))
-            rest = self._best_length(batch.take(rows), _take(reading, rows), k, None, allowed)
+            rest = self._best_length(batch.take(rows), _take(reading, rows), 1, None, None)
             before = Decoded(*(values[found] for values in best))
             best = _together([before, rest], torch.cat([found, rows]))
         return best._replace(choices=best.choices[:, : int(best.lengths.max())])
@@ -334,7 +334,8 @@ def _searched(
     places = columns.clamp(min=0)[:, None, :].expand(-1, mixture.shape[1], -1)
     log_p = (mixture.gather(-1, places) + FLOOR).log()
     token_scores, found = search(log_p.masked_fill(columns[:, None, :] < 0, -torch.inf), lengths)
-    choices = columns.gather(1, found.clamp(min=0)) * (found >= 0)
+    # One column more, because there may be none: a grammar of copies alone, and a model that does not copy.
+    choices = F.pad(columns, (0, 1)).gather(1, found.clamp(min=0)) * (found >= 0)
     scores = (length_scores + token_scores).clamp(min=LOG_ZERO)
     return Decoded(choices, lengths, scores, length_scores)
 

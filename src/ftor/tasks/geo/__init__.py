@@ -35,7 +35,15 @@ def answer(tokens: Sequence[str], data_folder: Path | None = None, released: boo
 def same_answer(
     gold: Sequence[str], predicted: Sequence[str], data_folder: Path | None = None, released: bool = False
 ) -> bool:
-    """Whether both queries have the same answer; one that cannot be read or run is only like itself."""
+    """Whether both queries have the same answer; one that cannot be read or run is only like itself.
+
+    Args:
+        gold, predicted: tokens.
+        data_folder: where the facts are, if not in the usual folders.
+        released: delete blanks within names, as the released code does.
+    """
+    if isinstance(gold, str) or isinstance(predicted, str):
+        raise TypeError("gold, predicted: expected lists of tokens, found a string")
     if list(gold) == list(predicted):
         return True
     found = [_answer(tuple(tokens), facts.find(data_folder), released) for tokens in (gold, predicted)]
