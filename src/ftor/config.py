@@ -86,6 +86,9 @@ class TrainingConfig(_Section):
     alignment_weight: float = Field(0.0, ge=0, description="λ₂ per example")
     alignment_epochs: int = Field(0, ge=0, description="m, the epochs in which λ₂ counts")
     alignment_threshold: float = Field(0.8, gt=0, le=1, description="χ, least IBM-1 posterior of a pair")
+    align_start: bool = Field(
+        False, description="in the same epochs, align what every target has with the start position"
+    )
     alignment_iterations: int = Field(150, ge=1, description="EM iterations of IBM-1")
     bucket_noise: float = Field(0.1, ge=0, lt=1, description="how far lengths are blurred when batches form")
     select_by: Literal["loss", "exact_match", "accuracy"] = Field(

@@ -18,7 +18,7 @@ from torch import Tensor
 from ftor.averaging import Average
 from ftor.checkpoint import Checkpoints, clear_unfinished, load_tensors, write_json, write_text
 from ftor.config import Config, ConfigError
-from ftor.data.align import confident, ibm1
+from ftor.data.align import confident, from_no_word, ibm1
 from ftor.data.batching import Batch, Dataset, bounded, bucketed
 from ftor.data.reading import Pair
 from ftor.data.splits import Splits
@@ -188,7 +188,11 @@ class Trainer:
             return None
         start_token = self.config.data.start_token
         posteriors = ibm1(self.splits.train, settings.alignment_iterations, start_token)
-        return list(confident(posteriors, settings.alignment_threshold))
+        wanted = list(confident(posteriors, settings.alignment_threshold))
+        if not (settings.align_start and start_token):
+            return wanted
+        from_start = from_no_word([pair.target for pair in self.splits.train])
+        return [sure + [(0, j) for j in places] for sure, places in zip(wanted, from_start, strict=True)]
 
     def _parameter_groups(self) -> list[dict[str, Any]]:
         """The span scorer's parameters with their own learning rate, all others."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from ftor.data.align import confident, ibm1
+from ftor.data.align import confident, from_no_word, ibm1
 from ftor.data.reading import Pair, read_pairs
 from ftor.progress import Report
 
@@ -107,3 +107,9 @@ def test_as_many_english_pairs_as_published(name, targets, threshold, expected, 
     found = list(confident(ibm1(pairs, 150, start_token=True), threshold))
     assert sum(map(len, found)) == expected
     assert sum(i == 0 for selected in found for i, _ in selected) == on_start
+
+
+def test_what_all_targets_have_comes_from_no_word():
+    targets = [("answer", "a", "answer"), ("b", "answer"), ("answer",)]
+    assert list(from_no_word(targets)) == [[0], [1], [0]]
+    assert list(from_no_word([("a",), ("b",)])) == [[], []]

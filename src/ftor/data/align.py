@@ -72,6 +72,13 @@ def _posterior(table: Array, cell: Array, column: Array, columns: int) -> Array:
     return np.asarray(likelihood / total[column])
 
 
+def from_no_word(targets: Sequence[Sequence[str]]) -> Iterator[list[int]]:
+    """For each target, where the tokens are first that all targets have, which no source word explains."""
+    everywhere = set.intersection(*map(set, targets))
+    for target in targets:
+        yield [target.index(token) for token in sorted(everywhere)]
+
+
 def confident(posteriors: Sequence[Array], threshold: float) -> Iterator[list[tuple[int, int]]]:
     """For each pair, the (source position, target position) of posterior at least `threshold`."""
     for posterior in posteriors:
