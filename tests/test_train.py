@@ -439,6 +439,15 @@ class TestSettings:
         assert first["alignment"] > 0
         assert second["alignment"] == 0
 
+    def test_what_every_target_has_is_aligned_with_the_start(self, trainer, tmp_path):
+        for split in ("train", "dev", "test"):
+            (tmp_path / f"{split}.tsv").write_text("a\tx go\nb\tgo y\n")
+        made = trainer(
+            tmp_path, training__align_start=True, training__alignment_weight=1.0, training__alignment_epochs=1
+        )
+        aligned = made.train_set.batch(torch.arange(2), with_alignments=True).aligned
+        assert aligned[:, 0].tolist() == [[False, True], [True, False]]
+
     def test_the_objective_weighs_its_terms(self, trainer):
         made = trainer(
             training__alignment_weight=0.5, training__alignment_epochs=1, training__length_weight=2.0
