@@ -66,7 +66,9 @@ def test_confident_pairs_reach_the_threshold():
 def test_progress_is_told():
     said = io.StringIO()
     # Terminals that are called dumb have no bar, whatever is forced.
-    terminal = Console(file=said, force_terminal=True, color_system=None, width=200, _environ={"TERM": "xterm"})
+    terminal = Console(
+        file=said, force_terminal=True, color_system=None, width=200, _environ={"TERM": "xterm"}
+    )
     report = Report(terminal)
     silent = ibm1(PAIRS, 5, start_token=True)
     for found, expected in zip(ibm1(PAIRS, 5, start_token=True, report=report), silent, strict=True):
