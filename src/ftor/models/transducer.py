@@ -183,7 +183,8 @@ class Transducer(nn.Module):
         """The loss terms of gold outputs; every target length must be one that the source can reach."""
         reading = self.read(batch.source, batch.source_lengths)
         whole = self.align(reading, batch.target_lengths).whole
-        gold = self.decoder.gold(reading.context, batch.target.clamp(min=0)).to(whole.dtype)
+        target = batch.target.clamp(min=0)
+        gold = self.decoder.gold(reading.context, batch.source_lengths, target).to(whole.dtype)
         weights = whole
         if batch.copyable is not None:
             right = batch.copyable | (batch.target != COPY)[:, None, :]

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ftor.nn.padding import padded, real_positions
 from ftor.ops.check import check_dropout, check_shape, check_size
 
 State = tuple[Tensor, Tensor]
@@ -53,12 +54,24 @@ class IndependentDecoder(_Decoder):
         check_shape("context", context, ("B", "n", self.width))
         return self._logits(self.hidden(context)).log_softmax(-1)
 
-    def gold(self, context: Tensor, target: Tensor) -> Tensor:
-        """The probabilities (B, n, d, L) of the classes `target` (B, L) alone, from `context` (B, n, D)."""
-        logits = self._logits(self.hidden(context))
-        places = target[:, None, None, :].expand(*logits.shape[:3], -1)
+    def gold(self, context: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
+        """The probabilities of the classes `target` alone.
+
+        Args:
+            context: (B, n, D).
+            lengths: (B,), of the sources.
+            target: (B, L).
+
+        Returns:
+            (B, n, d, L), 0 past a source's end.
+        """
+        B, n, _ = context.shape
+        positions = real_positions(lengths, n)
+        logits = self._logits(self.hidden(context[positions]))  # (N, d, V)
+        classes = target[positions[0], None].expand(-1, self.max_fertility, -1)
         # The normaliser once per token and copy, then a gather: no distribution over V at any output.
-        return (logits.gather(-1, places) - logits.logsumexp(-1, keepdim=True)).exp()
+        gold = (logits.gather(-1, classes) - logits.logsumexp(-1, keepdim=True)).exp()
+        return padded(gold, positions, B, n)
 
 
 class AutoregressiveDecoder(_Decoder):
@@ -100,14 +113,16 @@ class AutoregressiveDecoder(_Decoder):
         """The log-probabilities (B, n, d, V) of the next output, from `context` (B, n, D)."""
         return self._logits(self.hidden(context + state[0][:, None])).log_softmax(-1)
 
-    def gold(self, context: Tensor, target: Tensor) -> Tensor:
-        """The probabilities (B, n, d, L) of `target` (B, L), each output given those before it."""
-        before = self._states_before(context, target)
-        hidden = self.hidden(context)[:, None] + F.linear(before, self.hidden.weight)[:, :, None]
-        logits = self._logits(hidden)  # (B, L, n, d, V)
-        places = target[:, :, None, None, None].expand(*logits.shape[:4], 1)
-        gold = (logits.gather(-1, places) - logits.logsumexp(-1, keepdim=True)).exp()
-        return gold.squeeze(-1).movedim(1, -1)
+    def gold(self, context: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
+        """As that of `IndependentDecoder`, each output given those before it."""
+        B, n, _ = context.shape
+        positions = real_positions(lengths, n)
+        before = F.linear(self._states_before(context, target), self.hidden.weight)
+        hidden = self.hidden(context[positions])[:, None] + before[positions[0]]
+        logits = self._logits(hidden)  # (N, L, d, V)
+        classes = target[positions[0]][:, :, None, None].expand(*logits.shape[:3], 1)
+        gold = (logits.gather(-1, classes) - logits.logsumexp(-1, keepdim=True)).exp()
+        return padded(gold.squeeze(-1).mT, positions, B, n)
 
     def _states_before(self, context: Tensor, target: Tensor) -> Tensor:
         """The hidden state before each output, given those before it: (B, L, D)."""

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from ftor.nn.padding import padded, real_positions
 from ftor.ops.check import check_dropout, check_lengths, check_shape, check_size
 from ftor.ops.recurrence import highway_lstm
 
@@ -126,11 +127,12 @@ class _HighwayLayer(nn.Module):
         """Turn each encoder's own input (B, n, D) into its output (B, n, D)."""
         E = len(inputs)
         if E == 1:
-            return self(self.project(inputs[0]), lengths, keep)  # type: ignore[no-any-return]
+            projected = _project(inputs[0], self.projection.view(-1, inputs[0].shape[-1]), lengths)
+            return self(projected, lengths, keep)  # type: ignore[no-any-return]
         # One batched product for all would have to be copied into the layout of the recurrence.
         parts = zip(
             (
-                F.linear(x, weight.view(-1, x.shape[-1]))
+                _project(x, weight.view(-1, x.shape[-1]), lengths)
                 for x, weight in zip(inputs, self.projection, strict=True)
             ),
             self.recurrent.chunk(E),
@@ -140,6 +142,15 @@ class _HighwayLayer(nn.Module):
             strict=True,
         )
         return tuple(_run(*part)[0] for part in parts)
+
+
+def _project(x: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
+    """The product (B, n, P) of `x` (B, n, D) and `weight` (P, D), 0 past a row's end if there is padding."""
+    B, n, _ = x.shape
+    positions = real_positions(lengths, n)
+    if len(positions[0]) == B * n:
+        return F.linear(x, weight)
+    return padded(F.linear(x[positions], weight), positions, B, n)
 
 
 def _run(
