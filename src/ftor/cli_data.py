@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ftor.config import Config, Tokenizer, shipped
+from ftor.config import Aligner, Config, Tokenizer, shipped
 from ftor.output import show, write_lines
 from ftor.progress import Report
 
@@ -31,6 +31,9 @@ def align(
     output: Annotated[
         Path | None, typer.Option(help="A JSONL file with every posterior; else a summary on stdout.")
     ] = None,
+    model: Annotated[
+        Aligner, typer.Option(help="poisson: a source word may make several target words.")
+    ] = "ibm1",
     iterations: Annotated[int, typer.Option(min=1, help="Of expectation maximisation.")] = 150,
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="The posterior from which a pair is confident.")
@@ -41,12 +44,12 @@ def align(
     source_tokenizer: Annotated[Tokenizer, typer.Option(help="english: spaCy's rules.")] = "whitespace",
     target_tokenizer: Annotated[Tokenizer, typer.Option(help="english: spaCy's rules.")] = "whitespace",
 ) -> None:
-    """Align the words of pairs by IBM model 1: which source token each target token comes from."""
+    """Align the words of pairs: which source token each target token comes from."""
     from ftor.data.align import Alignments
     from ftor.data.reading import read_pairs
 
     pairs = read_pairs(file, source_tokenizer, target_tokenizer)
-    found = Alignments.of(pairs, iterations, threshold, start_token, Report())
+    found = Alignments.of(pairs, model, iterations, threshold, start_token, Report())
     if output is not None:
         write_lines(found.records(), output)
     else:

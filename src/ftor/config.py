@@ -15,6 +15,7 @@ from ftor.errors import FtorError
 
 Order = Literal["fertility-reordering", "reordering-fertility", "fertility"]
 Tokenizer = Literal["whitespace", "english"]
+Aligner = Literal["ibm1", "poisson"]
 
 
 class ConfigError(FtorError):
@@ -85,11 +86,12 @@ class TrainingConfig(_Section):
     length_weight: float = Field(3.2, ge=0, description="λ₁ per example")
     alignment_weight: float = Field(0.0, ge=0, description="λ₂ per example")
     alignment_epochs: int = Field(0, ge=0, description="m, the epochs in which λ₂ counts")
-    alignment_threshold: float = Field(0.8, gt=0, le=1, description="χ, least IBM-1 posterior of a pair")
+    aligner: Aligner = Field("ibm1", description="the model whose posteriors say what is aligned")
+    alignment_threshold: float = Field(0.8, gt=0, le=1, description="χ, least posterior of a pair")
     align_start: bool = Field(
         False, description="in the same epochs, align what every target has with the start position"
     )
-    alignment_iterations: int = Field(150, ge=1, description="EM iterations of IBM-1")
+    alignment_iterations: int = Field(150, ge=1, description="EM iterations of the aligner")
     bucket_noise: float = Field(0.1, ge=0, lt=1, description="how far lengths are blurred when batches form")
     select_by: Literal["loss", "exact_match", "accuracy"] = Field(
         "exact_match", description="dev metric of the best epoch; accuracy is the task's own"

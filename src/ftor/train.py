@@ -18,7 +18,7 @@ from torch import Tensor
 from ftor.averaging import Average
 from ftor.checkpoint import Checkpoints, clear_unfinished, load_tensors, write_json, write_text
 from ftor.config import Config, ConfigError
-from ftor.data.align import confident, from_no_word, ibm1
+from ftor.data.align import ALIGNERS, confident, from_no_word
 from ftor.data.batching import Batch, Dataset, bounded, bucketed
 from ftor.data.reading import Pair
 from ftor.data.splits import Splits
@@ -187,7 +187,8 @@ class Trainer:
         if not settings.alignment_epochs:
             return None
         start_token = self.config.data.start_token
-        posteriors = ibm1(self.splits.train, settings.alignment_iterations, start_token)
+        align = ALIGNERS[settings.aligner]
+        posteriors = align(self.splits.train, settings.alignment_iterations, start_token)
         wanted = list(confident(posteriors, settings.alignment_threshold))
         if not (settings.align_start and start_token):
             return wanted

@@ -1,4 +1,4 @@
-"""IBM model 1 against a plain loop, and against the published counts on the real files."""
+"""The aligners against plain loops, and IBM model 1 against the published counts on the real files."""
 
 import io
 import os
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from ftor.data.align import confident, from_no_word, ibm1
+from ftor.data.align import ALIGNERS, confident, from_no_word, ibm1, poisson
 from ftor.data.reading import Pair, read_pairs
 from ftor.progress import Report
 
@@ -20,7 +20,7 @@ PAIRS = [
 ]
 
 
-def by_loops(pairs, iterations: int) -> list[list[list[float]]]:
+def by_loops(pairs, aligner: str, iterations: int) -> list[list[list[float]]]:
     table = defaultdict(lambda: 1.0)
 
     def posterior(pair, i, j):
@@ -35,8 +35,14 @@ def by_loops(pairs, iterations: int) -> list[list[list[float]]]:
                 for j, other in enumerate(pair.target):
                     counts[word, other] += posterior(pair, i, j)
         totals = defaultdict(float)
-        for (word, _), count in counts.items():
-            totals[word] += count
+        if aligner == "ibm1":
+            for (word, _), count in counts.items():
+                totals[word] += count
+        else:
+            for pair in pairs:
+                for word in pair.source:
+                    totals[word] += 1
+            totals = {word: total + 1 for word, total in totals.items()}
         table = {words: count / totals[words[0]] for words, count in counts.items()}
     return [
         [[posterior(pair, i, j) for j in range(len(pair.target))] for i in range(len(pair.source))]
@@ -44,16 +50,31 @@ def by_loops(pairs, iterations: int) -> list[list[list[float]]]:
     ]
 
 
+@pytest.mark.parametrize("aligner", ALIGNERS)
 @pytest.mark.parametrize("iterations", [1, 2, 7])
-def test_posteriors_are_those_of_plain_loops(iterations):
-    for found, expected in zip(
-        ibm1(PAIRS, iterations, start_token=False), by_loops(PAIRS, iterations), strict=True
-    ):
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+def test_posteriors_are_those_of_plain_loops(aligner, iterations):
+    found = ALIGNERS[aligner](PAIRS, iterations, start_token=False)
+    for posterior, expected in zip(found, by_loops(PAIRS, aligner, iterations), strict=True):
+        np.testing.assert_allclose(posterior, expected, rtol=1e-12)
 
 
-def test_the_start_position_takes_part():
-    posteriors = ibm1(PAIRS, 30, start_token=True)
+def test_a_word_that_makes_two_things_makes_both():
+    pairs = []
+    for name in ("ohio", "utah", "iowa"):
+        pairs += [Pair(("how", "large", "is", name), ("size", "state", name), 0)] * 2
+        pairs += [Pair(("where", "is", name), ("place", "state", name), 0)] * 2
+    pairs += [
+        Pair(("how", "large", "is", "it"), ("size",), 0),
+        Pair(("where", "is", "it"), ("place",), 0),
+    ] * 6
+    by_poisson, by_ibm1 = (align(pairs, 150, start_token=False)[0] for align in (poisson, ibm1))
+    assert by_poisson[3, 1] > 0.9  # the name makes "state" and itself
+    assert by_ibm1[2, 1] > 0.9  # the name has to share, and "is" has nothing else to make
+
+
+@pytest.mark.parametrize("aligner", ALIGNERS)
+def test_the_start_position_takes_part(aligner):
+    posteriors = ALIGNERS[aligner](PAIRS, 30, start_token=True)
     assert [posterior.shape for posterior in posteriors] == [(3, 2), (3, 2), (3, 3)]
     for posterior in posteriors:
         np.testing.assert_allclose(posterior.sum(0), 1)
