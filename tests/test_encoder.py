@@ -232,3 +232,15 @@ def outputs_and_gradients(module, x):
     outputs = module(x, LENGTHS)
     grads = torch.autograd.grad(sum(output.sin().sum() for output in outputs), [x, *module.parameters()])
     return [*outputs, *grads]
+
+
+def test_inputs_may_have_another_size_than_outputs(both):
+    narrow, wide = without_dropout(10, inputs=4), without_dropout(10)
+    widen = torch.randn(10, 4, dtype=torch.float64)
+    with torch.no_grad():
+        for found, wanted in zip(narrow.parameters(), wide.parameters(), strict=True):
+            found.copy_(wanted if found.shape == wanted.shape else wanted @ widen)
+    x = sequences(4)
+    assert_close(narrow(x, LENGTHS)[0], wide(x @ widen.T, LENGTHS)[0])
+    with pytest.raises(ValueError, match="x: expected"):
+        narrow(sequences(10), LENGTHS)

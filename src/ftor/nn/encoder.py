@@ -23,11 +23,12 @@ class HighwayBiLSTM(nn.Module):
     variational, with one mask for all positions of a sequence.
 
     Args:
-        width: D, the size of incoming and outgoing vectors, even; each direction has D/2 units.
+        width: D, the size of outgoing vectors, even; each direction has D/2 units.
         layers: how many bidirectional layers.
         encoders: E, how many such stacks read the same input.
         recurrent_dropout: probability of dropping a unit of h_{t−1} before the recurrent product in training.
         layer_dropout: probability of dropping a unit between two layers in training.
+        inputs: the size of incoming vectors; D if not given.
     """
 
     def __init__(
@@ -37,14 +38,18 @@ class HighwayBiLSTM(nn.Module):
         encoders: int = 1,
         recurrent_dropout: float = 0.1,
         layer_dropout: float = 0.1,
+        inputs: int | None = None,
     ) -> None:
         super().__init__()
+        inputs = width if inputs is None else inputs
         _check_sizes(width, layers, encoders)
+        check_size("inputs", inputs, 1)
         check_dropout(recurrent_dropout)
         check_dropout(layer_dropout)
-        self.width, self.encoders = width, encoders
+        self.width, self.inputs, self.encoders = width, inputs, encoders
         self.recurrent_dropout, self.layer_dropout = recurrent_dropout, layer_dropout
-        self.layers = nn.ModuleList(_HighwayLayer(width, encoders) for _ in range(layers))
+        sizes = [inputs] + [width] * (layers - 1)
+        self.layers = nn.ModuleList(_HighwayLayer(size, width, encoders) for size in sizes)
 
     def extra_repr(self) -> str:
         """What the parts do not show."""
@@ -54,8 +59,8 @@ class HighwayBiLSTM(nn.Module):
         )
 
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
-        """Turn `x` (B, n, D) with `lengths` (B,) int64, 1..n, into E tensors (B, n, D), 0 past them."""
-        check_shape("x", x, ("B", "n", self.width))
+        """Turn `x` (B, n, inputs) with `lengths` (B,) int64, 1..n, into E tensors (B, n, D), 0 past them."""
+        check_shape("x", x, ("B", "n", self.inputs))
         check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the n of x")
         # Padding gets no gradient, but 0·NaN would be NaN in that of the projection's weights.
         padding = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]
@@ -63,7 +68,7 @@ class HighwayBiLSTM(nn.Module):
         return self.encode(self.project(x), lengths)
 
     def project(self, x: Tensor) -> Tensor:
-        """All that the encoders read of `x` (…, D): (…, P), linear in x.
+        """All that the encoders read of `x` (…, inputs): (…, P), linear in x.
 
         Where many inputs are made of few vectors, it takes less to project these, and then pick or add.
         """
@@ -93,10 +98,10 @@ def _mask(shape: Sequence[int], dropout: float, like: Tensor) -> Tensor:
 class _HighwayLayer(nn.Module):
     """One bidirectional layer of E encoders; the first dimension of each parameter is the encoder."""
 
-    def __init__(self, width: int, encoders: int) -> None:
+    def __init__(self, inputs: int, width: int, encoders: int) -> None:
         super().__init__()
         H = width // 2
-        self.projection = nn.Parameter(torch.empty(encoders, 2, 6 * H, width))
+        self.projection = nn.Parameter(torch.empty(encoders, 2, 6 * H, inputs))
         self.recurrent = nn.Parameter(torch.empty(encoders, 2, 5 * H, H))
         self.bias = nn.Parameter(torch.empty(encoders, 2, 5 * H))
         self.reset_parameters()
@@ -116,7 +121,7 @@ class _HighwayLayer(nn.Module):
         return f"{self.projection.shape[-1]}, {2 * self.recurrent.shape[-1]}"
 
     def project(self, x: Tensor) -> Tensor:
-        """(…, D) → (…, P), by one matrix product for all encoders."""
+        """(…, inputs) → (…, P), by one matrix product for all encoders."""
         return F.linear(x, self.projection.view(-1, x.shape[-1]))
 
     def forward(self, projected: Tensor, lengths: Tensor, keep: Tensor | None) -> tuple[Tensor, ...]:
