@@ -1,4 +1,4 @@
-"""Sentences per second of predicting with and without a grammar: by output length, or with a model."""
+"""Sentences per second of predicting with and without a grammar: by output length, or with some models."""
 
 import time
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ import ftor.ops
 from ftor.config import Config
 from ftor.data.reading import Pair, read_pairs
 from ftor.grammar import Grammar
+from ftor.models import Transducer
 from ftor.predict import Model
 from timing import arguments, print_records, progress, refuse_unless_equal, write_json
 
@@ -28,6 +29,7 @@ def made_up(length: int) -> tuple[Model, list[Sequence[str]]]:
     config = config.model_copy(update={"data": data})
     words = [f"word{number}" for number in range(900)]
     model = Model.new(config, [Pair(tuple(words), ("answer",), 1)])
+    assert isinstance(model.network, Transducer)
     last = model.network.fertility.mlp[-1]
     assert isinstance(last, torch.nn.Linear)
     with torch.no_grad():
@@ -52,36 +54,52 @@ def check_agreement() -> float:
     return difference
 
 
-def seconds(model: Model, sentences: Sequence[Sequence[str]], grammar: str | None, lengths: int) -> float:
+def seconds(
+    model: Model, sentences: Sequence[Sequence[str]], grammar: str | None, lengths: int | None
+) -> float:
     """The time that predicting takes, after a first try."""
     begin = time.perf_counter()
     model.predict(sentences, grammar=grammar, lengths=lengths, structure=False)
     return time.perf_counter() - begin
 
 
-def speeds(model: Model, sentences: Sequence[Sequence[str]], repeats: int) -> dict[str, float]:
-    """Sentences per second in the three ways that matter; the median of several that take turns."""
-    ways = {"plain": (None, 1), "grammar": ("own", 1), "grammar_5_lengths": ("own", 5)}
+def speeds(model: Model, sentences: Sequence[Sequence[str]], repeats: int) -> dict[str, float | None]:
+    """Sentences per second in the three ways that matter; the median of several that take turns.
+
+    A baseline has no lengths to choose from: its grammar chooses from a beam. What a model cannot do is None.
+    """
+    ways: dict[str, tuple[str | None, int | None]] = {"plain": (None, None)}
+    every = {"plain": (None, 1), "grammar": ("own", 1), "grammar_5_lengths": ("own", 5)}
+    if isinstance(model.network, Transducer):
+        ways |= {way: how for way, how in every.items() if way == "plain" or model.constrains}
+    elif model.constrains:
+        ways["grammar"] = ("own", None)
     for grammar, lengths in ways.values():
         seconds(model, sentences[:BATCH], grammar, lengths)
     turns = [{way: seconds(model, sentences, *how) for way, how in ways.items()} for _ in range(repeats)]
     middle = {way: sorted(turn[way] for turn in turns)[len(turns) // 2] for way in ways}
-    return {f"{way}_per_s": len(sentences) / value for way, value in middle.items()}
+    return {f"{way}_per_s": len(sentences) / middle[way] if way in middle else None for way in every}
 
 
 def main() -> None:
     """Measure, print and write."""
     chosen = arguments(
-        "decoding", __doc__ or "", model="a model folder, to decode --file with", file="a TSV file of pairs"
+        "decoding",
+        __doc__ or "",
+        repeatable=["model"],
+        model="a model folder, to decode --file with; may be given again, to compare",
+        file="a TSV file of pairs",
     )
     difference, repeats = check_agreement(), 1 if chosen.quick else 3
     rows: list[dict[str, object]] = []
-    if chosen.model is not None:
-        model = ftor.load(chosen.model)
+    for folder in chosen.model:
+        progress(str(folder))
+        model = ftor.load(folder)
         data = model.config.data
         pairs = read_pairs(chosen.file, data.source_tokenizer, data.target_tokenizer)
-        rows.append({"sentences": len(pairs), **speeds(model, [pair.source for pair in pairs], repeats)})
-    else:
+        found = speeds(model, [pair.source for pair in pairs], repeats)
+        rows.append({"model": model.config.name, "sentences": len(pairs), **found})
+    if not chosen.model:
         for length in LENGTHS[:2] if chosen.quick else LENGTHS:
             progress(f"length {length}")
             rows.append({"length": length, **speeds(*made_up(length), repeats)})

@@ -24,8 +24,11 @@ ROOT = Path(__file__).resolve().parent.parent
 Call = Callable[[], object]
 
 
-def arguments(name: str, description: str, **more: str) -> argparse.Namespace:
-    """The command line that all benchmarks share: --quick and --out; `more` paths and their help."""
+def arguments(name: str, description: str, repeatable: Sequence[str] = (), **more: str) -> argparse.Namespace:
+    """The command line that all benchmarks share: --quick and --out; `more` paths and their help.
+
+    Those that are `repeatable` are lists.
+    """
     parser = argparse.ArgumentParser(
         description=description, epilog=f"example: python benchmarks/{name}.py --quick"
     )
@@ -38,7 +41,8 @@ def arguments(name: str, description: str, **more: str) -> argparse.Namespace:
         help=f"where the figures go (default: benchmarks/out/{name}.json)",
     )
     for option, text in more.items():
-        parser.add_argument(f"--{option}", type=Path, help=text)
+        many = {"action": "append", "default": []} if option in repeatable else {}
+        parser.add_argument(f"--{option}", type=Path, help=text, **many)  # type: ignore[arg-type]
     options = parser.parse_args()
     busy = os.getloadavg()[0]
     if busy > 0.5:
@@ -173,7 +177,7 @@ def print_records(title: str, records: Sequence[Mapping[str, object]]) -> None:
 
 def _cell(value: object) -> str:
     if not isinstance(value, float):
-        return str(value)
+        return "–" if value is None else str(value)
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 

@@ -14,6 +14,7 @@ import ftor.ops
 from ftor.config import Config
 from ftor.data.batching import Dataset
 from ftor.data.reading import Pair, tokenize
+from ftor.models import Transducer
 from ftor.predict import Model
 from ftor.progress import Report
 from ftor.run import Run
@@ -110,6 +111,7 @@ def by_length(lengths: Iterable[int]) -> list[dict[str, object]]:
 
 def _only_the_right_length(model: Model) -> None:
     """Make every fertility 2, so that an untrained model predicts outputs of the length of the gold ones."""
+    assert isinstance(model.network, Transducer)
     last = model.network.fertility.mlp[-1]
     assert isinstance(last, torch.nn.Linear)
     with torch.no_grad():

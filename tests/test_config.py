@@ -123,6 +123,70 @@ class TestOverrides:
         assert len(str(error.value).splitlines()) == 2
 
 
+class TestArchitectures:
+    @pytest.mark.parametrize("architecture", ["transducer", "lstm", "transformer", "bart"])
+    def test_are_chosen_by_name(self, architecture):
+        config = Config.load("transducer", [f"model.architecture={architecture}"])
+        assert config.model.architecture == architecture
+
+    @pytest.mark.parametrize(
+        ("overrides", "message"),
+        [
+            (
+                ["model.architecture=ltsm"],
+                'architecture: expected one of "transducer", "lstm", "transformer", "bart", found "ltsm"',
+            ),
+            (["model.architecture=3"], 'model.architecture: expected one of .*, found "3"'),
+            (
+                ["model.architecture=lstm", "model.max_fertility=3"],
+                'transducer: model.max_fertility: unknown key of architecture "lstm"',
+            ),
+            (
+                ["model.architecture=lstm", "model.hiden=3"],
+                r'model.hiden: unknown key of architecture "lstm" \(did you mean model.hidden\?\)',
+            ),
+            (["model.heads=3"], r"model.heads: unknown key"),
+            (["heads=3"], r"--set heads: unknown key"),
+            (["model.architecture=lstm", "hidden=0"], r"model.hidden: expected greater than .* 1, found 0"),
+            (
+                ["model.architecture=transformer", "model.heads=3"],
+                "model: width: expected a multiple of heads, 3, found 256",
+            ),
+            (
+                ["model.architecture=lstm", "decoding.lengths=5"],
+                'decoding.lengths: expected 1, as it is of no use to architecture "lstm", found 5',
+            ),
+            (
+                ["model.architecture=lstm", "training.length_weight=1.0"],
+                'training.length_weight: expected 3.2, as it is of no use to architecture "lstm", found 1.0',
+            ),
+            (
+                ["model.architecture=transformer", "data.vectors=glove.txt"],
+                'data.vectors: expected none, as it is of no use to architecture "transformer"',
+            ),
+            (["model.architecture=bart", "training.word_dropout=0.1"], "training.word_dropout: expected 0.0"),
+        ],
+    )
+    def test_have_keys_of_their_own(self, overrides, message):
+        with pytest.raises(ConfigError, match=message):
+            Config.load("transducer", overrides)
+
+    def test_differ_in_their_hashes(self):
+        hashes = {
+            Config.load("transducer", [f"model.architecture={architecture}"]).hash
+            for architecture in ("transducer", "lstm", "transformer", "bart")
+        }
+        assert len(hashes) == 4
+        assert Config().hash in hashes
+
+    @pytest.mark.parametrize(
+        ("values", "recorded"),
+        [({}, "44136fa355b3"), ({"model": {"width": 128}, "training": {"epochs": 7}}, "e7fc5082f954")],
+    )
+    def test_hashes_are_those_from_before_there_were_several(self, values, recorded):
+        assert Config.check(values, "here").hash == recorded
+
+
 class TestFiles:
     def test_take_their_name_from_the_file(self, file):
         assert Config.load(file("", "mine.toml")).name == "mine"

@@ -139,6 +139,8 @@ def predict(
     language = _language(grammar)
     model.know(map(model.tokenize, lines), Report())  # at once: a file of word vectors is read as a whole
     structure = alignment or fertilities or tree
+    if structure:
+        model.require_transducer("--alignment, --fertilities, --tree")
     report = Report(quiet=len(lines) < 100)
 
     strange: list[str] = []
@@ -221,6 +223,7 @@ def explain(
 
     _use(threads)
     model = ftor.load(folder, data_folder=data_dir)
+    model.require_transducer(f"explain {folder}")
     prediction = model.predict([sentence], lengths=lengths, grammar=_language(grammar))[0]
     if out is None:
         show(view(prediction))

@@ -7,10 +7,11 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
+from ftor.baseline_config import BartConfig, LSTMConfig, Section, Side, TransformerConfig
 from ftor.errors import FtorError
 
 Order = Literal["fertility-reordering", "reordering-fertility", "fertility"]
@@ -22,13 +23,7 @@ class ConfigError(FtorError):
     """A configuration that cannot be used; says which key, what was expected and what was found."""
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, protected_namespaces=()
-    )
-
-
-class DataConfig(_Section):
+class DataConfig(Section):
     """What is learned: `[data]`."""
 
     task: str = Field("pairs", description="how missing pairs are made, how outputs are judged")
@@ -47,9 +42,10 @@ class DataConfig(_Section):
     no_copy: list[str] = Field([], description="target tokens that are never trained as copies")
 
 
-class ModelConfig(_Section):
-    """The network: `[model]`. Letters are the paper's."""
+class TransducerConfig(Section):
+    """The paper's network: `[model]`. Letters are the paper's."""
 
+    architecture: Literal["transducer"] = "transducer"
     order: Order = Field("fertility-reordering", description="F→R, R→F, or fertility alone")
     decoder: Literal["independent", "autoregressive"] = Field("independent", description="(i) or (iii)")
     copying: bool = Field(False, description="(ii): output tokens may be copies of source tokens")
@@ -70,8 +66,38 @@ class ModelConfig(_Section):
     context_scale: float = Field(0.05, ge=0, description="ρ, weight of the decoder's encoder beside x itself")
     target_width: int = Field(64, ge=1, description="size of target embeddings, autoregressive decoder only")
 
+    @property
+    def batch_by(self) -> Side:
+        """The side whose lengths are similar within a batch: what is reordered takes its time and memory."""
+        return "source" if self.order == "reordering-fertility" else "target"
 
-class TrainingConfig(_Section):
+
+_ARCHITECTURES: dict[str, type[Section]] = {
+    "transducer": TransducerConfig,
+    "lstm": LSTMConfig,
+    "transformer": TransformerConfig,
+    "bart": BartConfig,
+}
+
+
+def _architecture(model: Any) -> str:
+    """Which network a `[model]` section describes."""
+    if isinstance(model, Mapping):
+        return str(model.get("architecture", "transducer"))
+    return str(getattr(model, "architecture", "transducer"))
+
+
+ModelConfig = Annotated[
+    Annotated[TransducerConfig, Tag("transducer")]
+    | Annotated[LSTMConfig, Tag("lstm")]
+    | Annotated[TransformerConfig, Tag("transformer")]
+    | Annotated[BartConfig, Tag("bart")],
+    Discriminator(_architecture),
+]
+"""The network: `[model]`, with the keys of its architecture."""
+
+
+class TrainingConfig(Section):
     """How it is learned: `[training]`. Loss weights are per example; see docs/training.md."""
 
     seed: int = Field(0, ge=0, lt=2**31)
@@ -82,7 +108,11 @@ class TrainingConfig(_Section):
     scorer_learning_rate: float | None = Field(
         None, ge=0, description="of the span scorer; the same if unset"
     )
-    clip_norm: float = Field(5.0, gt=0, description="largest norm of the gradient")
+    schedule: Literal["constant", "linear"] = Field(
+        "constant", description="linear: learning rates fall to 0 over all steps"
+    )
+    warmup_steps: int = Field(0, ge=0, description="the first steps, in which learning rates rise from 0")
+    clip_norm: float = Field(5.0, ge=0, description="largest norm of the gradient; 0: any")
     length_weight: float = Field(3.2, ge=0, description="λ₁ per example")
     alignment_weight: float = Field(0.0, ge=0, description="λ₂ per example")
     alignment_epochs: int = Field(0, ge=0, description="m, the epochs in which λ₂ counts")
@@ -109,21 +139,34 @@ class TrainingConfig(_Section):
         return self
 
 
-class DecodingConfig(_Section):
+class DecodingConfig(Section):
     """How outputs are searched: `[decoding]`."""
 
     grammar: str | None = Field(None, description="a shipped grammar or a .cfg file; outputs derive from it")
     lengths: int = Field(1, ge=1, description="k, how many output lengths are tried with the grammar")
 
 
-class Config(_Section):
+class Config(Section):
     """An experiment."""
 
     name: str = "transducer"
     data: DataConfig = DataConfig()
-    model: ModelConfig = ModelConfig()
+    model: ModelConfig = TransducerConfig()
     training: TrainingConfig = TrainingConfig()
     decoding: DecodingConfig = DecodingConfig()
+
+    @model_validator(mode="after")
+    def _keys_are_of_use(self) -> Self:
+        for path in _of_no_use(self.model):
+            section, key = path.split(".")
+            found, default = (getattr(values, key) for values in (getattr(self, section), _DEFAULTS[section]))
+            if found != default:
+                expected = "none" if default is None else _toml(default)
+                raise ValueError(
+                    f"{path}: expected {expected}, as it is of no use to architecture "
+                    f'"{self.model.architecture}", found {_toml(found)}'
+                )
+        return self
 
     @classmethod
     def load(cls, name_or_path: str | Path, overrides: Iterable[str] = ()) -> Self:
@@ -157,6 +200,29 @@ class Config(_Section):
             exclude_defaults=True,  # a key that is added later does not change it
         )
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
+
+
+_DEFAULTS: dict[str, Section] = {
+    "data": DataConfig(),
+    "training": TrainingConfig(),
+    "decoding": DecodingConfig(),
+}
+_OF_TRANSDUCERS = (
+    *("data.copy_vocabulary", "data.copy_case", "data.no_copy", "decoding.lengths"),
+    *("training.scorer_learning_rate", "training.length_weight", "training.alignment_weight"),
+    *("training.alignment_epochs", "training.align_start"),
+)
+
+
+def _of_no_use(model: Section) -> tuple[str, ...]:
+    """The keys of other sections that mean nothing to a network."""
+    if isinstance(model, TransducerConfig):
+        return ()
+    if isinstance(model, LSTMConfig):
+        return _OF_TRANSDUCERS
+    if isinstance(model, TransformerConfig):
+        return (*_OF_TRANSDUCERS, "data.vectors")
+    return (*_OF_TRANSDUCERS, "data.vectors", "data.start_token", "training.word_dropout")
 
 
 def shipped() -> dict[str, str]:
@@ -226,9 +292,10 @@ def _set(values: dict[str, Any], override: str) -> None:
         value = text
     *sections, key = path.strip().split(".")
     if not sections and key != "name":
-        found = [section for section, keys in _keys().items() if key in keys]
+        architecture = _architecture(values.get("model"))
+        found = [section for section, keys in _keys(architecture).items() if key in keys]
         if not found:
-            raise ConfigError(f"--set {path}: unknown key{_nearest(key, _dotted_keys())}")
+            raise ConfigError(f"--set {path}: unknown key{_nearest(key, _dotted_keys(architecture))}")
         sections = found[:1]
     for section in sections:
         values = values.setdefault(section, {})
@@ -237,17 +304,19 @@ def _set(values: dict[str, Any], override: str) -> None:
     values[key] = value
 
 
-def _keys() -> dict[str, list[str]]:
+def _keys(architecture: str) -> dict[str, list[str]]:
     """The keys of each section."""
-    return {
-        section: list(field.annotation.model_fields)
-        for section, field in Config.model_fields.items()
-        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+    sections: dict[str, type[Section]] = {
+        "data": DataConfig,
+        "model": _ARCHITECTURES.get(architecture, TransducerConfig),
+        "training": TrainingConfig,
+        "decoding": DecodingConfig,
     }
+    return {name: list(section.model_fields) for name, section in sections.items()}
 
 
-def _dotted_keys() -> list[str]:
-    return [f"{section}.{key}" for section, keys in _keys().items() for key in keys]
+def _dotted_keys(architecture: str) -> list[str]:
+    return [f"{section}.{key}" for section, keys in _keys(architecture).items() for key in keys]
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
@@ -260,12 +329,21 @@ def _nearest(name: str, known: Iterable[str]) -> str:
 
 def _explain(problem: Any, where: str) -> str:
     """One line on one of pydantic's complaints."""
-    path = ".".join(str(part) for part in problem["loc"])
+    loc, architecture = [str(part) for part in problem["loc"]], "transducer"
+    if len(loc) > 1 and loc[0] == "model":
+        architecture = loc.pop(1)  # which of the union's classes it was
+    path = ".".join(loc)
+    if problem["type"] == "union_tag_invalid":
+        expected = ", ".join(_toml(name) for name in _ARCHITECTURES)
+        found = _toml(_architecture(problem["input"]))
+        return f"{where}: {path}.architecture: expected one of {expected}, found {found}"
     if problem["type"] == "extra_forbidden":
-        known = _dotted_keys() + list(Config.model_fields)
+        known = _dotted_keys(architecture) + list(Config.model_fields)
         near = _nearest(path, known) or _nearest(path.rsplit(".", 1)[-1], known)
-        return f"{where}: {path}: unknown key{near}"
+        of = f' of architecture "{architecture}"' if architecture != "transducer" else ""
+        return f"{where}: {path}: unknown key{of}{near}"
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
     message = message.replace("a valid boolean", "true or false")
-    expected = message if path == "training" else f"expected {message}, found {problem['input']!r}"
-    return f"{where}: {path}: {expected}"
+    if problem["type"] == "value_error":  # one of ours, which says what it found
+        return ": ".join(part for part in (where, path, message) if part)
+    return f"{where}: {path}: expected {message}, found {problem['input']!r}"

@@ -2,21 +2,25 @@
 
 from typing import Any
 
-from ftor.config import Config
+from ftor.config import Config, TransducerConfig
 from ftor.predict import Model
 from ftor.tasks.metrics import Metrics
 
-_NAMES = {
+_ORDERS = {
     "fertility-reordering": "fertility, then reordering (F→R)",
     "reordering-fertility": "reordering, then fertility (R→F)",
     "fertility": "fertility alone",
+}
+_BASELINES = {
+    "lstm": "an LSTM with attention",
+    "transformer": "a Transformer with relative positions",
+    "bart": "a pretrained BART",
 }
 
 
 def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
     """Text in Markdown, with the numbers of `metrics`."""
     parameters = sum(parameter.numel() for parameter in model.network.parameters())
-    decoder = f"{config.model.decoder} decoder" + (" with copying" if config.model.copying else "")
     found = {split: metrics.get(split) for split in ("dev", "dev_grammar", "test", "test_grammar")}
     results = {split: Metrics.from_dict(values) for split, values in found.items() if values}
     rows = "\n".join(
@@ -26,9 +30,10 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
     )
     grammar = "`grammar.cfg` what its outputs derive from, " if model.grammar is not None else ""
     example = " ".join(model.trained_words[:4])
+    explain = f'\n    ftor explain . "{example}"' if isinstance(config.model, TransducerConfig) else ""
     return f"""# {config.name}
 
-A sequence transducer trained with ftor {metrics["version"]}: {_NAMES[config.model.order]}, {decoder},
+{_kind(config)} trained with ftor {metrics["version"]},
 {parameters:,} parameters, seed {config.training.seed}, epoch {metrics["best_epoch"]} of {metrics["epochs"]},
 {metrics["train"]["count"]} training pairs, {metrics["seconds"]:.0f} s of training.
 
@@ -36,11 +41,18 @@ A sequence transducer trained with ftor {metrics["version"]}: {_NAMES[config.mod
 |---|---|---|---|---|---|
 {rows}
 
-    ftor predict . "{example}"
-    ftor explain . "{example}"
+    ftor predict . "{example}"{explain}
 
 `config.toml` is the whole configuration, `vocab.json` the {len(model.trained_words)} source
 and {len(model.vocabularies.target.tokens)} target tokens it knows, `model.safetensors` its weights,
 {grammar}`metrics.json` all results, `log.jsonl` one line per epoch. `checkpoint*.safetensors` are only
 needed to train on (`ftor train --resume . --set training.epochs=N`).
 """
+
+
+def _kind(config: Config) -> str:
+    model = config.model
+    if not isinstance(model, TransducerConfig):
+        return f"A baseline, {_BASELINES[model.architecture]},"
+    copying = " with copying" if model.copying else ""
+    return f"A sequence transducer, {_ORDERS[model.order]}, {model.decoder} decoder{copying},"

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from ftor.checkpoint import CheckpointError, load_tensors, save_tensors, write_text
-from ftor.config import Config
+from ftor.config import Config, TransducerConfig
 from ftor.data.batching import SourceBatch, Vocabularies
 from ftor.data.copying import Copying
 from ftor.data.reading import DataError, Pair, find_file, require_file, tokenize
@@ -18,18 +18,18 @@ from ftor.data.vectors import read_vectors, stacked
 from ftor.data.vocabulary import SOURCE_SPECIALS, START_TOKEN
 from ftor.errors import FtorError
 from ftor.grammar import Grammar
-from ftor.models import Transducer
-from ftor.models.transducer import Decoded
+from ftor.models import Network, Seq2Seq, Transducer
+from ftor.networks import build, describe
 from ftor.nn import PretrainedEmbedding
-from ftor.prediction import Array, Prediction, Step, Structure
+from ftor.prediction import Array, Prediction, Structure
 from ftor.progress import Report
+from ftor.structures import structures
 from ftor.tasks import grouping, judges
 from ftor.tasks.metrics import WELL_FORMED, Metrics, evaluate
 
 GRAMMAR_FILE = "grammar.cfg"
 OWN = "own"
 """The grammar that a model was made with, if any."""
-_SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 class Model:
@@ -44,7 +44,7 @@ class Model:
         self,
         config: Config,
         vocabularies: Vocabularies,
-        network: Transducer,
+        network: Network,
         grammar: Grammar | None = None,
         data_folder: Path | None = None,
     ) -> None:
@@ -68,21 +68,22 @@ class Model:
         """
         grammar = Grammar.read(config.decoding.grammar) if config.decoding.grammar else None
         terminals = grammar.terminals if grammar else ()
-        copying = Copying.of(config.data) if config.model.copying else None
-        data = config.data
-        vocabularies = Vocabularies.of(pairs, copying, data.start_token, data.lowercase, terminals)
+        copying, data = _copying(config), config.data
+        words = Vocabularies.of(pairs, copying, data.start_token, data.lowercase, terminals)
         if data.vectors is None:
-            return cls(config, vocabularies, _network(config, vocabularies), grammar, data_folder)
+            network, vocabularies = build(config, words)
+            return cls(config, vocabularies, network, grammar, data_folder)
         path = require_file(data.vectors, data_folder, "data.vectors", "ftor data fetch glove brings some")
-        vectors = read_vectors(path, vocabularies.source.tokens, report)
-        words = len(vocabularies.source.tokens)
+        source = words.source.tokens
+        vectors = read_vectors(path, source, report)
         if report is not None:
-            report.say(f"vectors: {len(vectors.found)} of {words} words are in {path}")
-        network = _network(config, vocabularies, vectors.size)
+            report.say(f"vectors: {len(vectors.found)} of {len(source)} words are in {path}")
+        network, vocabularies = build(config, words, vectors.size)
         # Positions without a word have vectors of their own, too, named as no word of a sentence can be.
-        rows = [*(f" {special}" for special in range(SOURCE_SPECIALS)), *vocabularies.source.tokens]
-        assert isinstance(network.embedding, PretrainedEmbedding)
-        network.embedding.fill(torch.from_numpy(vectors.table(rows)), vectors.mean, vectors.deviation)
+        rows = [*(f" {special}" for special in range(SOURCE_SPECIALS)), *source]
+        embedding = network.embedding
+        assert isinstance(embedding, PretrainedEmbedding)
+        embedding.fill(torch.from_numpy(vectors.table(rows)), vectors.mean, vectors.deviation)
         return cls(config, vocabularies, network, grammar, data_folder)
 
     @classmethod
@@ -91,11 +92,12 @@ class Model:
     ) -> Self:
         """Read a model folder; `data_folder` as for `new`."""
         folder = Path(folder)
-        config, vocabularies = read_folder(folder)
+        config, words = read_folder(folder)
         weights, _ = load_tensors(folder / "model.safetensors")
         vectors = weights.get("embedding.weight") if config.data.vectors is not None else None
         with torch.device("meta"):  # no time for first values that are overwritten
-            network = _network(config, vocabularies, None if vectors is None else vectors.shape[1])
+            size = None if vectors is None else vectors.shape[1]
+            network, vocabularies = build(config, words, size, folder)
         try:
             network.load_state_dict(weights, assign=True)
         except RuntimeError as error:
@@ -120,6 +122,7 @@ class Model:
         write_text(folder / "vocab.json", json.dumps(vocabularies, ensure_ascii=False, indent=0) + "\n")
         if self.grammar is not None:
             write_text(folder / GRAMMAR_FILE, self.grammar.text)
+        describe(self.network, self.vocabularies, folder)
 
     def check_description(self, folder: Path) -> None:
         """Refuse a folder of a model with other words or another grammar: its weights mean other things."""
@@ -142,17 +145,19 @@ class Model:
     def know(self, sentences: Iterable[Sequence[str]], report: Report | None = None) -> None:
         """Look up the pretrained vectors of words that training lacked, so that they are not unknown.
 
-        Only vectors that training has not changed can be added to; a word that the file lacks, or any if
-        there is no file any more, gets a vector of its own.
+        A transducer that has trained its vectors does not take others; the LSTM, which always trains them,
+        does, as in the paper. A word that the file lacks, or any if there is no file any more, gets a vector
+        of its own.
         """
-        embedding, source = self.network.embedding, self.vocabularies.source
-        if not isinstance(embedding, PretrainedEmbedding) or self.config.model.train_vectors:
+        model, source = self.config.model, self.vocabularies.source
+        if self.config.data.vectors is None or (isinstance(model, TransducerConfig) and model.train_vectors):
             return
+        embedding = self.network.embedding
+        assert isinstance(embedding, PretrainedEmbedding)
         words = dict.fromkeys(self.vocabularies.word(token) for tokens in sentences for token in tokens)
         new = [word for word in words if word not in source]
         if not new:
             return
-        assert self.config.data.vectors is not None
         path = find_file(self.config.data.vectors, self._data_folder)
         size, found = embedding.weight.shape[1], dict[str, Array]()
         if path is not None:
@@ -199,6 +204,8 @@ class Model:
         for name, value in (("lengths", lengths), ("batch_size", batch_size)):
             if value is not None and value < 1:
                 raise ValueError(f"{name}: expected at least 1, found {value}")
+        if lengths is not None:
+            self.require_transducer("lengths")
         language = self._language(grammar)
         k = lengths or (self.config.decoding.lengths if language is not None else 1)
         self.know(sources, report)
@@ -219,12 +226,29 @@ class Model:
     @property
     def constrains(self) -> bool:
         """Whether outputs derive from the model's own grammar unless somebody says otherwise."""
-        return self.grammar is not None and self.config.model.decoder == "independent"
+        return self.grammar is not None and not self._reads_own_output
+
+    @property
+    def _reads_own_output(self) -> bool:
+        """Whether no search knows the best outputs, because each token depends on those before it.
+
+        A baseline's do, too, but it has a beam of outputs to choose from.
+        """
+        model = self.config.model
+        return isinstance(model, TransducerConfig) and model.decoder == "autoregressive"
+
+    def require_transducer(self, what: str) -> None:
+        """Refuse `what` was asked for if the model has no fertilities and no reordering."""
+        if not isinstance(self.network, Transducer):
+            raise FtorError(
+                f"{what}: expected a transducer, found architecture {self.config.model.architecture}, which "
+                "has no fertilities and no reordering"
+            )
 
     def _language(self, grammar: Grammar | Path | str | None) -> Grammar | None:
         if grammar is None or grammar == OWN:
             return self.grammar if grammar == OWN and self.constrains else None
-        if self.config.model.decoder != "independent":
+        if self._reads_own_output:
             raise FtorError("grammar: expected an independent decoder, found a model that is autoregressive")
         return grammar if isinstance(grammar, Grammar) else Grammar.read(grammar)
 
@@ -282,96 +306,75 @@ class Model:
     def _predict(
         self, sources: list[tuple[str, ...]], k: int, language: Grammar | None, structure: bool
     ) -> list[Prediction]:
-        device = self.network.embedding.weight.device
-        terminals, search = (language.terminals, language.best) if language is not None else (None, None)
+        device = next(self.network.parameters()).device
+        terminals = language.terminals if language is not None else None
         batch = self.vocabularies.source_batch(sources, terminals).to(device)
-        most = batch.source.shape[1] * self.config.model.max_fertility
-        allowed = self._allowed_lengths(language, most)
-        decoded = self.network.decode(batch, k, search, allowed)
         start = (START_TOKEN,) if self.vocabularies.start_token else ()
         read = [start + source for source in sources]
-        choices, lengths = decoded.choices.tolist(), decoded.lengths.tolist()
-        outputs = [
-            tuple(self._token(choice, source) for choice in row[:length])
-            for row, length, source in zip(choices, lengths, read, strict=True)
-        ]
-        structures: list[Structure | None] = [None] * len(sources)
-        if structure:
-            structures = list(self._structures(batch, decoded, read, outputs))
-        scores = zip(decoded.scores.tolist(), decoded.length_scores.tolist(), strict=True)
-        well_formed: list[bool | None] = [None] * len(sources)
-        if language is not None:
-            rows = zip(outputs, sources, strict=True)
-            well_formed = [self.derives(output, source, language) for output, source in rows]
-        return [
-            Prediction(source, tokens, score, length_score, how, formed)
-            for source, tokens, (score, length_score), how, formed in zip(
-                read, outputs, scores, structures, well_formed, strict=True
-            )
-        ]
+        found = (
+            self._transduced(self.network, batch, read, k, language, structure)
+            if isinstance(self.network, Transducer)
+            else self._written(self.network, batch, read, language)
+        )
+        if language is None:
+            return found
+        rows = zip(found, sources, strict=True)
+        return [replace(one, well_formed=self.derives(one.tokens, source, language)) for one, source in rows]
 
-    def _token(self, choice: int, source: tuple[str, ...]) -> str:
-        classes = self.network.classes
-        return self.vocabularies.target.token(choice) if choice < classes else source[choice - classes]
-
-    def _structures(
+    def _transduced(
         self,
+        network: Transducer,
         batch: SourceBatch,
-        decoded: Decoded,
         sources: list[tuple[str, ...]],
-        outputs: list[tuple[str, ...]],
-    ) -> list[Structure]:
-        """How the network aligns each source with its output; row by row, so that long ones fit."""
-        found = []
-        for row, (source, output) in enumerate(zip(sources, outputs, strict=True)):
-            one = batch.take(torch.tensor([row], device=batch.source.device))
-            n, length = len(source), decoded.lengths[row : row + 1]
-            reading = self.network.read(one.source[:, :n], one.source_lengths)
-            alignment = self.network.align(reading, length)
-            fertilities = reading.fertility.argmax(length)[0].tolist()
-            copies = alignment.copies[0].sum(-1).cpu().numpy()
-            tree, reordering = None, None
-            if alignment.permutation is not None:
-                best = alignment.permutation.argmax
-                tree, moves_to = best.trees[0], best.permutations[0].tolist()
-                reordering = alignment.permutation.marginals[0].cpu().numpy()
-            if reordering is None:
-                steps: tuple[Step, ...] = (Step("fertility", copies, output),)
-            elif reading.permutation is None:
-                labels = _copies(source, fertilities)
-                steps = Step("fertility", copies, labels), Step("reordering", reordering, output)
-            else:
-                permuted = tuple(source[moves_to.index(place)] for place in range(n))
-                steps = Step("reordering", reordering, permuted), Step("fertility", copies, output)
-                fertilities = [fertilities[place] for place in moves_to]
-            whole = alignment.whole[0].sum(1).cpu().numpy()
-            found.append(Structure(steps, whole, tuple(fertilities), tree))
-        return found
+        k: int,
+        language: Grammar | None,
+        structure: bool,
+    ) -> list[Prediction]:
+        """The outputs of a transducer, which searches all that a grammar derives."""
+        most = batch.source.shape[1] * network.config.max_fertility
+        search = language.best if language is not None else None
+        decoded = network.decode(batch, k, search, self._allowed_lengths(language, most))
+        rows = zip(decoded.choices.tolist(), decoded.lengths.tolist(), sources, strict=True)
+        outputs = [self.vocabularies.output(row[:length], source) for row, length, source in rows]
+        how: list[Structure | None] = [None] * len(sources)
+        if structure:
+            how = list(structures(network, batch, decoded.lengths, sources, outputs))
+        scores, length_scores = decoded.scores.tolist(), decoded.length_scores.tolist()
+        found = zip(sources, outputs, scores, length_scores, how, strict=True)
+        return [Prediction(*parts) for parts in found]
+
+    def _written(
+        self, network: Seq2Seq, batch: SourceBatch, sources: list[tuple[str, ...]], language: Grammar | None
+    ) -> list[Prediction]:
+        """The outputs of a baseline, whose beam a grammar chooses from."""
+
+        def derives(row: int, choices: list[int]) -> bool:
+            output = self.vocabularies.output(choices, sources[row])
+            return self.derives(output, sources[row][int(self.vocabularies.start_token) :], language)
+
+        found = network.decode(batch, derives if language is not None else None)
+        rows = zip(sources, found, strict=True)
+        return [
+            Prediction(source, self.vocabularies.output(tokens, source), score, None)
+            for source, (tokens, score) in rows
+        ]
 
 
-def _copies(source: tuple[str, ...], fertilities: list[int]) -> tuple[str, ...]:
-    """A name for every copy: the token, numbered if it is copied more than once."""
-    return tuple(
-        f"{token}{str(copy).translate(_SUPERSCRIPT)}" if fertility > 1 else token
-        for token, fertility in zip(source, fertilities, strict=True)
-        for copy in range(1, fertility + 1)
-    )
-
-
-def _network(config: Config, vocabularies: Vocabularies, vector_size: int | None = None) -> Transducer:
-    return Transducer(config.model, len(vocabularies.source), len(vocabularies.target), vector_size)
+def _copying(config: Config) -> Copying | None:
+    copies = isinstance(config.model, TransducerConfig) and config.model.copying
+    return Copying.of(config.data) if copies else None
 
 
 def read_folder(folder: Path) -> tuple[Config, Vocabularies]:
-    """The configuration and vocabularies of a model folder."""
+    """The configuration and the words of a model folder."""
     if not (folder / "config.toml").is_file():
         raise CheckpointError(f"{folder}: expected a model folder, found no config.toml in it")
     config = Config.load(folder / "config.toml")
     try:
         tokens = json.loads((folder / "vocab.json").read_text("utf-8"))
         source, target = list(tokens["source"]), list(tokens["target"])
-        copying = Copying.of(config.data) if config.model.copying else None
-        vocabularies = Vocabularies(source, target, copying, config.data.start_token, config.data.lowercase)
+        start_token, lowercase = config.data.start_token, config.data.lowercase
+        vocabularies = Vocabularies(source, target, _copying(config), start_token, lowercase)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
             f"{folder / 'vocab.json'}: expected two lists of tokens, found a damaged file: {error!r}"

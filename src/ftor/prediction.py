@@ -50,9 +50,9 @@ class Prediction:
     Attributes:
         source: the tokens as the model reads them, its start token included.
         tokens: the output.
-        score: log P(l|x) + log P(y|x,l) of the output y of length l.
-        length_score: log P(l|x), the first part of it.
-        structure: None where it was not asked for.
+        score: log P(l|x) + log P(y|x,l) of the output y of length l; log P(y|x) of a baseline.
+        length_score: log P(l|x), the first part of it; None from a baseline.
+        structure: None where it was not asked for, and from a baseline.
         well_formed: whether the grammar that was asked for derives the output, which it does unless it
             derives none that the model can write; None without a grammar.
     """
@@ -60,7 +60,7 @@ class Prediction:
     source: tuple[str, ...]
     tokens: tuple[str, ...]
     score: float
-    length_score: float
+    length_score: float | None
     structure: Structure | None = field(default=None, repr=False)
     well_formed: bool | None = None
 

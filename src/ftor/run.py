@@ -47,9 +47,11 @@ class Run:
         if name is not None and name != before.name:
             raise ConfigError(f"--resume {folder}: expected experiment {before.name}, found {name}")
         free = {"epochs", "checkpoint_minutes", "trackers", "evaluation_batch_size"}
+        if before.training.schedule == "linear":
+            free.remove("epochs")  # all learning rates depend on it
         for section in ("data", "model", "training", "decoding"):
             old, new = getattr(before, section).model_dump(), getattr(config, section).model_dump()
-            changed = [key for key in old if old[key] != new[key] and key not in free]
+            changed = [key for key in old if old[key] != new.get(key) and key not in free]
             if changed:
                 raise ConfigError(
                     f"--set {section}.{changed[0]}: a run goes on as it began; only "

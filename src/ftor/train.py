@@ -25,9 +25,10 @@ from ftor.data.splits import Splits
 from ftor.errors import FtorError
 from ftor.ledger import commit, machine
 from ftor.model_card import model_card
-from ftor.models.transducer import SPLITS_AT_ONCE, Losses
+from ftor.models.transducer import SPLITS_AT_ONCE, Losses, Transducer
 from ftor.predict import OWN, Model
 from ftor.progress import Count, Report
+from ftor.schedule import scheduled
 from ftor.stopping import Interrupted, stop_requests
 from ftor.tasks import judges
 from ftor.tasks.metrics import Metrics
@@ -55,7 +56,7 @@ class Trainer:
             raise ConfigError("training.precision: fp16 needs a GPU, found none; bf16 works everywhere")
         # An autoregressive decoder reads no output before the first: targets of one token leave it unused.
         unused = DistributedDataParallelKwargs(
-            find_unused_parameters=config.model.decoder == "autoregressive"
+            find_unused_parameters=getattr(config.model, "decoder", None) == "autoregressive"
         )
         self.accelerator = Accelerator(
             mixed_precision=settings.precision,
@@ -157,9 +158,10 @@ class Trainer:
         sums = accelerator.reduce(torch.stack([weight * term.detach().sum() for term in losses])).tolist()
         self.optimizer.zero_grad()
         accelerator.backward(loss)
-        norm = accelerator.clip_grad_norm_(self.network.parameters(), settings.clip_norm)
+        norm = accelerator.clip_grad_norm_(self.network.parameters(), settings.clip_norm or math.inf)
         if not math.isfinite(sum(sums)) or (settings.precision != "fp16" and not bool(torch.isfinite(norm))):
             raise TrainingError(self._not_finite(batch, objective))
+        self._set_learning_rates()
         self.optimizer.step()
         if self.average is not None:
             self.average.update()
@@ -174,13 +176,12 @@ class Trainer:
     def _batches(self, epoch: int) -> list[Tensor]:
         settings = self.config.training
         generator = torch.Generator().manual_seed(_seed(settings.seed, epoch))
-        lengths = self._reordered_lengths(self.train_set)
+        lengths = self._batch_lengths(self.train_set)
         return bucketed(lengths, settings.batch_size, settings.bucket_noise, generator)
 
-    def _reordered_lengths(self, dataset: Dataset) -> Tensor:
-        """How long what is reordered is, for each example: what a batch's time and memory depend on."""
-        by_source = self.config.model.order == "reordering-fertility"
-        return (dataset.source if by_source else dataset.target).lengths
+    def _batch_lengths(self, dataset: Dataset) -> Tensor:
+        """The lengths that are similar within a batch: what its time and memory depend on."""
+        return (dataset.source if self.config.model.batch_by == "source" else dataset.target).lengths
 
     def _wanted_alignments(self) -> list[list[tuple[int, int]]] | None:
         settings = self.config.training
@@ -206,10 +207,17 @@ class Trainer:
         of_scorer = {id(parameter) for parameter in scorer}
         others = [p for p in self.model.network.parameters() if id(p) not in of_scorer]
         rate = settings.scorer_learning_rate
-        groups: list[dict[str, Any]] = [{"params": others}]
+        groups: list[dict[str, Any]] = [{"params": others, "full_lr": settings.learning_rate}]
         if scorer:
-            groups.append({"params": scorer, "lr": settings.learning_rate if rate is None else rate})
-        return groups
+            groups.append({"params": scorer, "full_lr": settings.learning_rate if rate is None else rate})
+        return [group | {"lr": group["full_lr"]} for group in groups]
+
+    def _set_learning_rates(self) -> None:
+        """Put the learning rates of this step in place, which depend on nothing but its number."""
+        in_epoch = math.ceil(len(self.train_set) / self.config.training.batch_size)
+        factor = scheduled(self.config.training, self.state.epoch * in_epoch + self.state.step, in_epoch)
+        for group in self.optimizer.param_groups:
+            group["lr"] = factor * group["full_lr"]
 
     def _not_finite(self, batch: Batch, objective: Tensor | None) -> str:
         """Say where, given the examples' losses, or none if not even they could be computed."""
@@ -267,7 +275,8 @@ class Trainer:
         shares = [(name, record[f"dev_{name}"]) for name in self._shown]
         self.report.say(
             f"epoch {state.epoch}/{self.config.training.epochs}: tokens {record['tokens']:.4f}, "
-            f"length {record['length']:.4f}, dev loss {record['dev_loss']:.4f}, "
+            + (f"length {record['length']:.4f}, " if isinstance(self.model.network, Transducer) else "")
+            + f"dev loss {record['dev_loss']:.4f}, "
             + "".join(f"dev {name.replace('_', ' ')} {100 * value:.1f} %, " for name, value in shares)
             + f"{record['examples_per_second']:.0f} examples/s"
             + (" (best so far)" if is_best else "")
@@ -275,10 +284,10 @@ class Trainer:
 
     @torch.no_grad()
     def _dev_loss(self) -> float:
-        """Mean −log P(l|x) − log P(y|x,l) of the dev pairs whose length can be reached."""
+        """Mean −log P(l|x) − log P(y|x,l), or a baseline's loss, of the dev pairs that can be reached."""
         self.model.network.eval()
         total, size = 0.0, self.config.training.evaluation_batch_size
-        batches = bounded(self._reordered_lengths(self.dev_set), size, SPLITS_AT_ONCE)
+        batches = bounded(self._batch_lengths(self.dev_set), size, SPLITS_AT_ONCE)
         for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
             batch = self.dev_set.batch(rows).to(self.accelerator.device)
             try:
@@ -380,7 +389,7 @@ class Trainer:
     def _status(self, losses: Sequence[float], examples: int) -> str:
         terms = zip(Losses._fields, losses, strict=True)
         shown = [
-            f"{name} {max(value / examples, 0):.3f}" for name, value in terms if name != "alignment" or value
+            f"{name} {max(value / examples, 0):.3f}" for name, value in terms if name == "tokens" or value
         ]
         history = self.state.history
         dev = [f"dev {100 * history[-1]['dev_exact_match']:.1f} %"] if history else []

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ftor.config import ModelConfig
+from ftor.config import TransducerConfig
 from ftor.data.batching import Batch, Dataset, Vocabularies
 from ftor.data.copying import Copying
 from ftor.data.reading import Pair
@@ -30,7 +30,7 @@ VARIANTS = [
 
 
 def make(order: str, decoder: str, copying: bool = False, **settings) -> tuple[Transducer, Vocabularies]:
-    config = ModelConfig(
+    config = TransducerConfig(
         order=order, decoder=decoder, copying=copying, width=8, max_fertility=3, fertility_hidden=6,
         decoder_hidden=7, target_width=5, **settings,
     )  # fmt: skip
@@ -296,7 +296,7 @@ def test_alignment_term_is_the_log_mass_of_wanted_pairs():
 )
 def test_parameters_are_as_many_as_the_paper_says(vocabulary, expected):
     """The paper counts a block of classes for copy 0 and two classes, one embedding row more than we need."""
-    network = Transducer(ModelConfig(width=128), vocabulary + 3, vocabulary)
+    network = Transducer(TransducerConfig(width=128), vocabulary + 3, vocabulary)
     ours = sum(parameter.numel() for parameter in network.parameters())
     unused = 129 * (5 * (vocabulary + 2) - 4 * vocabulary) + 128
     assert ours + unused == pytest.approx(expected, abs=500)

@@ -192,6 +192,13 @@ class Vocabularies:
             for token in target
         ]
 
+    def output(self, choices: Sequence[int], source: Sequence[str]) -> tuple[str, ...]:
+        """The tokens of an output; choice V + i is the i-th token of `source`, its start included."""
+        classes = len(self.target)
+        return tuple(
+            self.target.token(choice) if choice < classes else source[choice - classes] for choice in choices
+        )
+
     def source_batch(
         self, sources: Sequence[Sequence[str]], terminals: Sequence[str] | None = None
     ) -> SourceBatch:

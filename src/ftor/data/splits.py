@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from ftor.config import Config, ConfigError, ModelConfig
+from ftor.config import Config, ConfigError, TransducerConfig
 from ftor.data.reading import DataError, Pair, data_folders, find_file, read_pairs
 from ftor.progress import Report
 from ftor.tasks import GENERATED, TASKS
@@ -109,6 +109,8 @@ def _own_file(path: Path) -> Path | None:
 
 
 def _can_reach(pair: Pair, config: Config) -> bool:
+    if not isinstance(config.model, TransducerConfig):  # only fertilities have a largest
+        return True
     positions = len(pair.source) + config.data.start_token
     return len(pair.target) <= positions * config.model.max_fertility
 
@@ -116,7 +118,7 @@ def _can_reach(pair: Pair, config: Config) -> bool:
 def _reachable(pairs: Sequence[Pair], config: Config, path: Path, report: Report) -> list[Pair]:
     """The pairs whose target some fertilities can reach; the others are listed."""
     out_of_reach = [pair for pair in pairs if not _can_reach(pair, config)]
-    if out_of_reach:
+    if out_of_reach and isinstance(config.model, TransducerConfig):
         listed = "\n".join(
             f"  {path}:{pair.line}: {len(pair.target)} target tokens from {len(pair.source)} source tokens"
             for pair in out_of_reach
@@ -139,9 +141,12 @@ def _hold_out(pairs: list[Pair], report: Report) -> tuple[list[Pair], list[Pair]
 
 def _check_memory(pairs: Sequence[Pair], config: Config, path: Path) -> None:
     """Refuse targets whose reorderings cannot fit, before hours of training reach them."""
-    needed, pair = max(((_bytes(pair, config.model), pair) for pair in pairs), key=lambda item: item[0])
+    model = config.model
+    if not isinstance(model, TransducerConfig):
+        return
+    needed, pair = max(((_bytes(pair, model), pair) for pair in pairs), key=lambda item: item[0])
     # The longest pairs share a batch.
-    longest = sorted((_bytes(pair, config.model) for pair in pairs), reverse=True)
+    longest = sorted((_bytes(pair, model) for pair in pairs), reverse=True)
     whole = needed * sum(size > 0.5 * needed for size in longest[: config.training.batch_size])
     free = psutil.virtual_memory().available
     if whole > free:
@@ -152,7 +157,7 @@ def _check_memory(pairs: Sequence[Pair], config: Config, path: Path) -> None:
         )
 
 
-def _bytes(pair: Pair, config: ModelConfig) -> int:
+def _bytes(pair: Pair, config: TransducerConfig) -> int:
     reordered = {
         "fertility": 0,
         "fertility-reordering": len(pair.target),

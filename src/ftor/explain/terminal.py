@@ -47,6 +47,7 @@ def _summary(prediction: Prediction, structure: Structure) -> Table:
             grid.add_row("fertilities", _fertilities(labels, structure.fertilities))
         if name == "copies" and structure.tree is not None:
             grid.add_row("reordered", Text(" ".join(structure.tree.apply(_short(labels)))))
+    assert prediction.length_score is not None  # what has a structure has a length before its tokens
     score, length_score = math.exp(prediction.score), math.exp(prediction.length_score)
     grid.add_row("probability", f"{score:.3g} (of this length: {length_score:.3g})")
     return grid

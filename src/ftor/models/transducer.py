@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ftor.config import ModelConfig
+from ftor.config import TransducerConfig
 from ftor.data.batching import Batch, SourceBatch
 from ftor.data.vocabulary import COPY
 from ftor.distributions import Fertility, SeparablePermutation
@@ -100,7 +100,7 @@ class Transducer(nn.Module):
     """
 
     def __init__(
-        self, config: ModelConfig, source_size: int, classes: int, vector_size: int | None = None
+        self, config: TransducerConfig, source_size: int, classes: int, vector_size: int | None = None
     ) -> None:
         super().__init__()
         self.config, self.classes = config, classes

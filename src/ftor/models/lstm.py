@@ -1,0 +1,144 @@
+"""The LSTM baseline: an encoder and a decoder with additive attention between them."""
+
+import torch
+from torch import Tensor, nn
+
+from ftor.baseline_config import LSTMConfig
+from ftor.data.batching import Batch, SourceBatch
+from ftor.models.beam import Accepts, Hypothesis, Memory, State, beam_search
+from ftor.models.seq2seq import Seq2Seq, only_tokens, teacher, token_losses, with_end
+from ftor.models.transducer import Losses
+from ftor.nn import HighwayBiLSTM, PretrainedEmbedding
+
+
+class AdditiveAttention(nn.Module):
+    """vᵀ tanh(W s + U h_i), normalised over i.
+
+    Args:
+        width: H, of queries s and of keys h.
+    """
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.query = nn.Linear(width, width, bias=False)
+        self.key = nn.Linear(width, width, bias=False)
+        self.score = nn.Linear(width, 1, bias=False)
+
+    def forward(self, query: Tensor, keys: Tensor, values: Tensor, inside: Tensor) -> Tensor:
+        """The attended values (B, W, H).
+
+        Args:
+            query: (B, W, H), W queries for each source.
+            keys: (B, n, H), U h.
+            values: (B, n, H), h.
+            inside: (B, n), which positions are of the source.
+        """
+        scores: Tensor = self.score((self.query(query)[:, :, None] + keys[:, None]).tanh()).squeeze(-1)
+        weights = scores.masked_fill(~inside[:, None], -torch.inf).softmax(-1)
+        return weights @ values
+
+
+class LSTMSeq2Seq(Seq2Seq):
+    """A highway BiLSTM that reads, and an LSTM that writes while it looks back at what was read.
+
+    The decoder begins with the encoder's last states. Its first layer reads the attended source, asked for
+    with the layer's own state before, and the token before; the layers above it read nothing else.
+
+    Args:
+        config: sizes.
+        source_size: number of source ids.
+        classes: V, number of target classes.
+        vector_size: E of pretrained vectors; None for embeddings that are learned from nothing.
+    """
+
+    def __init__(
+        self, config: LSTMConfig, source_size: int, classes: int, vector_size: int | None = None
+    ) -> None:
+        super().__init__()
+        self.config, self.classes = config, classes
+        D, H = config.width, 2 * config.hidden
+        self.embedding: nn.Embedding | PretrainedEmbedding
+        if vector_size is not None:
+            self.embedding = PretrainedEmbedding(source_size, vector_size, D, trained=True)
+        else:
+            self.embedding = _embedding(source_size, D)
+        self.encoder = HighwayBiLSTM(
+            H, config.encoder_layers, 1, config.recurrent_dropout, config.layer_dropout, inputs=D
+        )
+        self.target_embedding = _embedding(
+            classes + 1, D
+        )  # the last one is what comes before the first token
+        self.attention = AdditiveAttention(H)
+        self.cell = nn.LSTMCell(H + D, H)
+        layers = config.decoder_layers - 1
+        self.upper = nn.LSTM(H, H, layers, batch_first=True) if layers else None
+        self.output = nn.Linear(H, classes + 1)  # the last one is the end
+
+    def read(self, source: Tensor, lengths: Tensor) -> tuple[Memory, Tensor]:
+        """What the decoder knows of `source` (B, n) ids with `lengths` (B,), and its first state (B, H)."""
+        source, lengths = with_end(source, lengths)
+        (encoded,) = self.encoder(self.embedding(source), lengths)
+        half = encoded.shape[-1] // 2
+        last = encoded[torch.arange(len(encoded), device=encoded.device), lengths - 1, :half]
+        begin = torch.cat([last, encoded[:, 0, half:]], -1)
+        inside = torch.arange(source.shape[1], device=source.device) < lengths[:, None]
+        return (encoded, self.attention.key(encoded), inside), begin
+
+    def forward(self, batch: Batch) -> Losses:
+        """−log P(y|x), the mean over the tokens of each output."""
+        (encoded, keys, inside), h = self.read(batch.source, batch.source_lengths)
+        before, golds = teacher(batch, self.classes)
+        embedded = self.target_embedding(before).unbind(1)
+        begin, c = h, torch.zeros_like(h)
+        states = []
+        for x in embedded:  # the attention alone has to wait for the state before
+            attended = self.attention(h[:, None], keys, encoded, inside).squeeze(1)
+            h, c = self.cell(torch.cat([attended, x], -1), (h, c))
+            states.append(h)
+        top = torch.stack(states, 1)
+        if self.upper is not None:
+            first = begin.expand(self.upper.num_layers, -1, -1).contiguous()
+            top, _ = self.upper(top, (first, torch.zeros_like(first)))
+        losses = token_losses(self.output(top), golds, batch.target_lengths)
+        return only_tokens(losses.sum(1) / (batch.target_lengths + 1))
+
+    def start(self, begin: Tensor) -> State:
+        """The states (R, 1, …) of outputs without a token: h, c, then those of the layers above."""
+        h = begin[:, None]
+        above = h[:, :, None].expand(-1, -1, self.config.decoder_layers - 1, -1)
+        return h, torch.zeros_like(h), above, torch.zeros_like(above)
+
+    def step(self, memory: Memory, state: State, previous: Tensor) -> tuple[Tensor, State]:
+        """See `ftor.models.beam.Step`."""
+        encoded, keys, inside = memory
+        h, c, above_h, above_c = state
+        attended = self.attention(h, keys, encoded, inside)
+        x = torch.cat([attended, self.target_embedding(previous)], -1)
+        R, W, H = h.shape
+        h, c = (values.view(R, W, H) for values in self.cell(*_flat(x, (h, c))))
+        top = h
+        if self.upper is not None:
+            first = tuple(values.flatten(0, 1).transpose(0, 1).contiguous() for values in (above_h, above_c))
+            top, after = self.upper(h.view(R * W, 1, H), first)
+            top = top.view(R, W, H)
+            above_h, above_c = (values.transpose(0, 1).reshape(above_h.shape) for values in after)
+        return self.output(top).log_softmax(-1), (h, c, above_h, above_c)
+
+    def decode(self, batch: SourceBatch, accepts: Accepts | None = None) -> list[Hypothesis]:
+        """The best output in the beam; a larger beam if some are not accepted."""
+        memory, begin = self.read(batch.source, batch.source_lengths)
+        config = self.config
+        beam = config.beam if accepts is None else config.grammar_beam
+        sizes = (beam, config.expansions, config.max_steps)
+        return beam_search(self.step, memory, self.start(begin), self.classes, *sizes, accepts)
+
+
+def _embedding(size: int, width: int) -> nn.Embedding:
+    embedding = nn.Embedding(size, width)
+    nn.init.xavier_uniform_(embedding.weight)  # the released models'
+    return embedding
+
+
+def _flat(x: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """All outputs of all sources in one dimension: (R, W, …) → (R·W, …)."""
+    return x.flatten(0, 1), (state[0].flatten(0, 1), state[1].flatten(0, 1))
