@@ -40,7 +40,10 @@ def test_links_lead_somewhere():
     assert [link for link in links if not (README.parent / link).exists()] == []
 
 
-PAGES = ("README.md", *(f"docs/{page}.md" for page in ("training", "parsing", "data", "RESULTS")))
+PAGES = (
+    "README.md",
+    *(f"docs/{page}.md" for page in ("training", "parsing", "baselines", "data", "RESULTS")),
+)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -98,6 +98,20 @@ def test_parsing_is_shown_with_and_without_grammar():
     assert lines[10] == "| AR F→R | length | 1 | – | – | 37.6 | 40.0 | 20.0 | 0.25 | 50.0 | 1.5 |"
 
 
+def test_baselines_stand_beside_the_paper():
+    lines = mirror_tables([run("mirror-lstm", 0, 1.0, {11: 0.5})]).split("\n")
+    assert lines[10] == "| LSTM | paper | 5 | 100.0 | 94.3 | 67.9 | 6.9 | 0.0 | 0.1 |"
+    assert lines[11] == "| LSTM | ftor | 1, 0 | 100.0 | 50.0 | nan | nan | nan | not run |"
+    assert lines[14].startswith("| Transformer, small | ftor | 0, 0 | not run |"), "the paper has none"
+
+
+def test_what_has_no_grammar_is_not_judged_by_one():
+    record = parsed("okapi-email-bart", 0, 0.4, None)
+    record["test"]["shares"] = {"clause_accuracy": 0.25}
+    lines = parsing_table([record], "Okapi").split("\n")
+    assert lines[7] == "| BART-base | email | 1 | – | – | 20.5 | 25.0 | 20.0 | 0.25 | – | 1.5 |"
+
+
 @pytest.mark.parametrize("task", tables(ROOT / "results"))
 def test_the_page_is_up_to_date_with_the_ledgers(task):
     page = (ROOT / "docs" / "RESULTS.md").read_text("utf-8")

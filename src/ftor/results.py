@@ -12,11 +12,16 @@ from ftor.errors import FtorError
 
 Record = Mapping[str, Any]
 
-MIRROR_ROWS = {  # experiment suffix: name, then the paper's dev, 11, 12, 13, 14–20, unseen combinations
+MIRROR_ROWS: dict[
+    str, tuple[str, tuple[float, ...] | None]
+] = {  # experiment suffix: name, then the paper's dev, 11, 12, 13, 14–20, unseen combinations
     "": ("F→R", (100.0, 100.0, 100.0, 100.0, 100.0, 79.9)),
     "-rf": ("R→F", (0.0, 0.0, 0.0, 0.0, 0.0, 1.3)),
     "-ar": ("AR F→R", (100.0, 100.0, 100.0, 100.0, 100.0, 32.1)),
     "-ar-rf": ("AR R→F", (90.0, 85.7, 89.8, 87.5, 80.5, 1.2)),
+    "-lstm": ("LSTM", (100.0, 94.3, 67.9, 6.9, 0.0, 0.1)),
+    "-transformer": ("Transformer", (82.0, 3.0, 0.0, 0.0, 0.0, 42.0)),
+    "-transformer-small": ("Transformer, small", None),
 }
 MIRROR_LENGTHS = {"11": range(11, 12), "12": range(12, 13), "13": range(13, 14), "14–20": range(14, 21)}
 
@@ -43,6 +48,12 @@ PARSING_TABLES: dict[
         {
             ("F→R", "iid"): ("atis-iid", 74.15, 68.26),
             ("F→R", "length"): ("atis-length", 35.41, 29.91),
+            ("LSTM", "iid"): ("atis-iid-lstm", 76.52, 75.98),
+            ("LSTM", "length"): ("atis-length-lstm", 4.95, 4.95),
+            ("Transformer", "iid"): ("atis-iid-transformer", None, 75.76),
+            ("Transformer", "length"): ("atis-length-transformer", None, 1.15),
+            ("BART-base", "iid"): ("atis-iid-bart", None, 86.96),
+            ("BART-base", "length"): ("atis-length-bart", None, 19.03),
         },
     ),
     "Okapi": (
@@ -51,6 +62,9 @@ PARSING_TABLES: dict[
             ("F→R", "calendar"): ("okapi-calendar", 69.5, 57.2),
             ("F→R", "document"): ("okapi-document", 42.4, 36.1),
             ("F→R", "email"): ("okapi-email", 55.6, 43.9),
+            ("BART-base", "calendar"): ("okapi-calendar-bart", None, 36.7),
+            ("BART-base", "document"): ("okapi-document-bart", None, 2.7),
+            ("BART-base", "email"): ("okapi-email-bart", None, 20.5),
         },
     ),
 }
@@ -82,7 +96,8 @@ def mirror_tables(records: Sequence[Record]) -> str:
     for suffix, (name, paper) in MIRROR_ROWS.items():
         length = _runs(records, f"mirror{suffix}")
         unseen = _runs(records, f"mirror-xyz{suffix}")
-        rows.append([name, "paper", "5", *(f"{value:.1f}" for value in paper)])
+        if paper is not None:
+            rows.append([name, "paper", "5", *(f"{value:.1f}" for value in paper)])
         cells = [_mean([100 * run["dev"]["exact_match"] for run in length])]
         cells += [
             _mean([_accuracy(run["test"], lengths) for run in length]) for lengths in MIRROR_LENGTHS.values()
@@ -121,11 +136,19 @@ def parsing_table(records: Sequence[Record], task: str) -> str:
                 _mean([100 * found["shares"][judge] for found in tests]),
                 _mean([100 * found["exact_match"] for found in tests]),
                 _mean([found["length_error"] for found in tests], digits=2),
-                _mean([100 * found["shares"]["well_formed"] for found in tests]),
+                _well_formed(tests),
                 _mean([(run["seconds"] + run["dev_seconds"]) / 60 for run in runs]),
             ]
         )
     return _markdown(header, lines)
+
+
+def _well_formed(tests: Sequence[Record]) -> str:
+    """The share of well-formed outputs; a model that has no grammar is not judged by one."""
+    shares = [found["shares"].get("well_formed") for found in tests]
+    if any(share is None for share in shares):
+        return "–"
+    return _mean([100 * share for share in shares])
 
 
 def _runs(records: Iterable[Record], experiment: str) -> list[Record]:
