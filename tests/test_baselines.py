@@ -337,6 +337,17 @@ def test_transformers_is_imported_for_bart_only():
     assert subprocess.run([sys.executable, "-c", code], env=tiny.environment(), check=False).returncode == 0
 
 
+def test_a_grammar_that_accepts_nothing_in_the_beam_is_told(folders, tmp_path):
+    (tmp_path / "other.cfg").write_text("S -> 'other'")
+    finished = run_here("predict", folders["lstm"], "a b c", "--grammar", tmp_path / "other.cfg")
+    assert finished.code == 0
+    assert (
+        "1 of 1 outputs do not derive from the grammar, which derives none in the model's beam"
+        in finished.err
+    )
+    assert json.loads(finished.out)["well_formed"] is False
+
+
 def test_own_grammar_is_evaluated_with_a_beam(run, tmp_path):
     grammar = tmp_path / "two.cfg"
     grammar.write_text("S -> W W\nW -> " + " | ".join(f"'{symbol}'" for symbol in "abcdefghijk"))

@@ -162,9 +162,11 @@ def predict(
 
     write_lines(records(), output)
     if strange:
+        tried = "that the model can write, of the lengths that were tried"
+        tried = tried if model.config.model.architecture == "transducer" else "in the model's beam"
         Report().warn(
-            f"{len(strange)} of {len(lines)} outputs do not derive from the grammar, which derives none that "
-            f"the model can write, of the lengths that were tried; the first is: {strange[0]}"
+            f"{len(strange)} of {len(lines)} outputs do not derive from the grammar, which derives none "
+            f"{tried}; the first is: {strange[0]}"
         )
 
 

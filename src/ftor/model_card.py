@@ -29,7 +29,10 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
         for split, r in results.items()
     )
     grammar = "`grammar.cfg` what its outputs derive from, " if model.grammar is not None else ""
+    if config.model.architecture == "bart":
+        grammar += "`pretrained` its tokenizer and what describes its network, "
     example = " ".join(model.trained_words[:4])
+    words = "of its training" if config.model.architecture == "bart" else "it knows"
     explain = f'\n    ftor explain . "{example}"' if isinstance(config.model, TransducerConfig) else ""
     return f"""# {config.name}
 
@@ -44,7 +47,7 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
     ftor predict . "{example}"{explain}
 
 `config.toml` is the whole configuration, `vocab.json` the {len(model.trained_words)} source
-and {len(model.vocabularies.target.tokens)} target tokens it knows, `model.safetensors` its weights,
+and {len(model.vocabularies.target.tokens)} target tokens {words}, `model.safetensors` its weights,
 {grammar}`metrics.json` all results, `log.jsonl` one line per epoch. `checkpoint*.safetensors` are only
 needed to train on (`ftor train --resume . --set training.epochs=N`).
 """
