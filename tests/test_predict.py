@@ -43,6 +43,14 @@ class TestPredictions:
     def test_a_model_needs_only_three_files(self, damaged, model):
         assert outputs(ftor.load(str(damaged)).predict(SENTENCES)) == outputs(model.predict(SENTENCES))
 
+    def test_a_folder_from_before_there_were_baselines_loads(self, damaged, model):
+        path = damaged / "config.toml"
+        lines = path.read_text().splitlines()
+        later = ("architecture =", "schedule =", "warmup_steps =")
+        assert sum(line.startswith(later) for line in lines) == 3
+        path.write_text("\n".join(line for line in lines if not line.startswith(later)))
+        assert outputs(ftor.load(damaged).predict(SENTENCES)) == outputs(model.predict(SENTENCES))
+
     @pytest.mark.parametrize("batch_size", [1, 2, 4, 100])
     def test_are_the_same_whatever_the_batch(self, model, batch_size):
         wanted = model.predict(SENTENCES)
