@@ -44,6 +44,7 @@ class DataConfig(_Section):
     )
     copy_case: Literal["same", "any"] = Field("same", description="any: words that differ in case are copies")
     no_copy: list[str] = Field([], description="target tokens that are never trained as copies")
+    emphasis: bool = Field(False, description="sources are `sentence ; word`, and the word is marked")
 
 
 class ModelConfig(_Section):
@@ -91,7 +92,7 @@ class TrainingConfig(_Section):
     )
     alignment_iterations: int = Field(150, ge=1, description="EM iterations of IBM-1")
     bucket_noise: float = Field(0.1, ge=0, lt=1, description="how far lengths are blurred when batches form")
-    select_by: Literal["loss", "exact_match", "accuracy"] = Field(
+    select_by: Literal["loss", "exact_match", "accuracy", "BLEU-3"] = Field(
         "exact_match", description="dev metric of the best epoch; accuracy is the task's own"
     )
     precision: Literal["no", "bf16", "fp16"] = Field("no", description="mixed precision, for GPUs")
