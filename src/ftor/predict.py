@@ -13,7 +13,7 @@ from ftor.checkpoint import CheckpointError, load_tensors, save_tensors, write_t
 from ftor.config import Config
 from ftor.data.batching import SourceBatch, Vocabularies
 from ftor.data.copying import Copying
-from ftor.data.reading import DataError, Pair, find_file, require_file, tokenize
+from ftor.data.reading import DataError, Pair, Source, find_file, read_source, read_sources, require_file
 from ftor.data.vectors import read_vectors, stacked
 from ftor.data.vocabulary import SOURCE_SPECIALS, START_TOKEN
 from ftor.errors import FtorError
@@ -23,7 +23,7 @@ from ftor.models.transducer import Decoded
 from ftor.nn import PretrainedEmbedding
 from ftor.prediction import Array, Prediction, Step, Structure
 from ftor.progress import Report
-from ftor.tasks import grouping, judges
+from ftor.tasks import grouping, judges, scorers
 from ftor.tasks.metrics import WELL_FORMED, Metrics, evaluate
 
 GRAMMAR_FILE = "grammar.cfg"
@@ -137,7 +137,7 @@ class Model:
 
     def tokenize(self, sentence: str) -> tuple[str, ...]:
         """The tokens of a sentence, as in training."""
-        return tokenize(sentence, self.config.data.source_tokenizer)
+        return read_source(sentence, self.config.data.source_tokenizer, self.config.data.emphasis).tokens
 
     def know(self, sentences: Iterable[Sequence[str]], report: Report | None = None) -> None:
         """Look up the pretrained vectors of words that training lacked, so that they are not unknown.
@@ -174,6 +174,7 @@ class Model:
         self,
         sentences: Sequence[str | Sequence[str]],
         *,
+        emphasis: Sequence[str | None] | None = None,
         lengths: int | None = None,
         grammar: Grammar | Path | str | None = OWN,
         batch_size: int | None = None,
@@ -184,6 +185,8 @@ class Model:
 
         Args:
             sentences: text, or tokens.
+            emphasis: the word to emphasise of each sentence that is given as tokens, for a model with
+                `data.emphasis`; in text it comes behind the sentence, `sentence ; word`.
             lengths: k, how many output lengths are tried; as configured with a grammar, else 1.
             grammar: what outputs derive from: "own" (the model's, if it has one), None, a grammar, or the
                 file or name of one.
@@ -193,17 +196,16 @@ class Model:
         """
         if isinstance(sentences, str):
             raise TypeError("sentences: expected a list of sentences, found one string")
-        sources = [self.tokenize(s) if isinstance(s, str) else tuple(s) for s in sentences]
-        if not all(sources):
-            raise DataError(f"sentences: expected text in each, found none in number {sources.index(()) + 1}")
+        data = self.config.data
+        sources = read_sources(sentences, emphasis, data.source_tokenizer, data.emphasis)
         for name, value in (("lengths", lengths), ("batch_size", batch_size)):
             if value is not None and value < 1:
                 raise ValueError(f"{name}: expected at least 1, found {value}")
         language = self._language(grammar)
         k = lengths or (self.config.decoding.lengths if language is not None else 1)
-        self.know(sources, report)
+        self.know((source.tokens for source in sources), report)
         size = batch_size or self.config.training.evaluation_batch_size
-        by_length = sorted(range(len(sources)), key=lambda row: len(sources[row]))
+        by_length = sorted(range(len(sources)), key=lambda row: len(sources[row].tokens))
         found: dict[int, Prediction] = {}
         was_training = self.network.training
         self.network.eval()
@@ -244,19 +246,33 @@ class Model:
         grammar: Grammar | Path | str | None = OWN,
     ) -> Metrics:
         """How many pairs are predicted right, by source length too, and by what the task counts."""
-        sources = [pair.source for pair in pairs]
-        predictions = self.predict(sources, lengths=lengths, grammar=grammar, structure=False, report=report)
-        return self.judge(pairs, [prediction.tokens for prediction in predictions])
+        predictions = self.predict(
+            [pair.source for pair in pairs],
+            emphasis=[pair.emphasis for pair in pairs],
+            lengths=lengths,
+            grammar=grammar,
+            structure=False,
+            report=report,
+        )
+        return self.judge(pairs, [prediction.tokens for prediction in predictions], report)
 
-    def judge(self, pairs: Sequence[Pair], outputs: Sequence[Sequence[str]]) -> Metrics:
-        """Compare outputs with the golds, as the task does."""
+    def judge(
+        self,
+        pairs: Sequence[Pair],
+        outputs: Sequence[Sequence[str]],
+        report: Report | None = None,
+        quick: bool = False,
+    ) -> Metrics:
+        """Compare outputs with the golds, as the task does; if `quick` without scores that take long."""
         task = self.config.data.task
+        scored = [scorer for scorer in scorers(task, report) if not (quick and scorer.slow)]
         metrics = evaluate(
             [pair.target for pair in pairs],
             outputs,
             [len(pair.source) for pair in pairs],
             judges(task, self._data_folder),
             grouping(task),
+            scored,
         )
         if self.grammar is None:
             return metrics
@@ -280,11 +296,12 @@ class Model:
         return grammar.accepts(output, words)
 
     def _predict(
-        self, sources: list[tuple[str, ...]], k: int, language: Grammar | None, structure: bool
+        self, marked: list[Source], k: int, language: Grammar | None, structure: bool
     ) -> list[Prediction]:
+        sources, words = [source.tokens for source in marked], [source.emphasis for source in marked]
         device = self.network.embedding.weight.device
         terminals, search = (language.terminals, language.best) if language is not None else (None, None)
-        batch = self.vocabularies.source_batch(sources, terminals).to(device)
+        batch = self.vocabularies.source_batch(sources, terminals, words).to(device)
         most = batch.source.shape[1] * self.config.model.max_fertility
         allowed = self._allowed_lengths(language, most)
         decoded = self.network.decode(batch, k, search, allowed)
@@ -326,7 +343,8 @@ class Model:
         for row, (source, output) in enumerate(zip(sources, outputs, strict=True)):
             one = batch.take(torch.tensor([row], device=batch.source.device))
             n, length = len(source), decoded.lengths[row : row + 1]
-            reading = self.network.read(one.source[:, :n], one.source_lengths)
+            emphasised = None if one.emphasised is None else one.emphasised[:, :n]
+            reading = self.network.read(one.source[:, :n], one.source_lengths, emphasised)
             alignment = self.network.align(reading, length)
             fertilities = reading.fertility.argmax(length)[0].tolist()
             copies = alignment.copies[0].sum(-1).cpu().numpy()
@@ -359,7 +377,8 @@ def _copies(source: tuple[str, ...], fertilities: list[int]) -> tuple[str, ...]:
 
 
 def _network(config: Config, vocabularies: Vocabularies, vector_size: int | None = None) -> Transducer:
-    return Transducer(config.model, len(vocabularies.source), len(vocabularies.target), vector_size)
+    sizes = len(vocabularies.source), len(vocabularies.target), vector_size
+    return Transducer(config.model, *sizes, config.data.emphasis)
 
 
 def read_folder(folder: Path) -> tuple[Config, Vocabularies]:
