@@ -40,7 +40,7 @@ def test_links_lead_somewhere():
     assert [link for link in links if not (README.parent / link).exists()] == []
 
 
-PAGES = ("README.md", *(f"docs/{page}.md" for page in ("training", "parsing", "data", "RESULTS")))
+PAGES = ("README.md", *(f"docs/{page}.md" for page in ("training", "parsing", "style", "data", "RESULTS")))
 
 
 @pytest.mark.parametrize("page", PAGES)

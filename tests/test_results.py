@@ -123,8 +123,8 @@ def test_style_is_shown_beside_the_paper_and_copies_of_the_input():
     ]
     lines = style_table(records).split("\n")
     assert lines[6] == (
-        "| adjective emphasis | F→R, paper | 3 | 78.3 ± 1.4 | 61.9 ± 0.7 | 49.9 ± 1.3 | 40.5 ± 1.4 | 43.0 ± 1.0 "
-        "| 69.1 ± 0.6 | 4.268 ± 0.170 | – |"
+        "| adjective emphasis | F→R, paper | 3 | 78.3 ± 1.4 | 61.9 ± 0.7 | 49.9 ± 1.3 | 40.5 ± 1.4 "
+        "| 43.0 ± 1.0 | 69.1 ± 0.6 | 4.268 ± 0.170 | – |"
     )
     assert lines[7] == (
         "| adjective emphasis | F→R, ftor | 2 | 55.0 ± 7.1 | 55.0 ± 7.1 | 55.0 ± 7.1 | 55.0 ± 7.1 | 50.0 "
