@@ -24,6 +24,7 @@ COMMANDS = [
     "data import",
     "data fetch",
     "data generate",
+    "data trivial",
 ]
 FIELDS = ["source", "prediction", "tokens", "score", "length"]
 

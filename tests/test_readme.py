@@ -42,7 +42,7 @@ def test_links_lead_somewhere():
 
 PAGES = (
     "README.md",
-    *(f"docs/{page}.md" for page in ("training", "parsing", "baselines", "data", "RESULTS")),
+    *(f"docs/{page}.md" for page in ("training", "parsing", "style", "baselines", "data", "RESULTS")),
 )
 
 

@@ -7,7 +7,15 @@ import pytest
 
 from ftor.config import Config
 from ftor.errors import FtorError
-from ftor.results import LONG_FILE, mirror_tables, parsing_table, read_ledgers, tables
+from ftor.results import (
+    LONG_FILE,
+    STYLE_SCORES,
+    mirror_tables,
+    parsing_table,
+    read_ledgers,
+    style_table,
+    tables,
+)
 
 ROOT = Path(__file__).parents[1]
 
@@ -110,6 +118,37 @@ def test_what_has_no_grammar_is_not_judged_by_one():
     record["test"]["shares"] = {"clause_accuracy": 0.25}
     lines = parsing_table([record], "Okapi").split("\n")
     assert lines[7] == "| BART-base | email | 1 | – | – | 20.5 | 25.0 | 20.0 | 0.25 | – | 1.5 |"
+
+
+def style_run(experiment: str, seed: int, score: float, without: tuple[str, ...] = ()) -> dict:
+    scores = {name: score * (10 if name == "CIDEr" else 1) for name in STYLE_SCORES if name not in without}
+    record = {"experiment": experiment, "seed": seed, "config": Config.load(experiment).hash, "seconds": 60.0}
+    return record | {"dev_seconds": 30.0, "test": {"scores": scores}}
+
+
+def test_style_is_shown_beside_the_paper_and_copies_of_the_input():
+    copied = style_run("style-adjective", 0, 0.4)["test"]
+    copies = {"experiment": "copy the input", "seed": 0, "file": "AEM/test.tsv", "metrics": copied}
+    records = [
+        style_run("style-adjective", 0, 0.5),
+        style_run("style-adjective", 1, 0.6, without=("METEOR",)),
+        copies,
+        copies | {"file": "other.tsv", "metrics": style_run("style-verb", 0, 0.9)["test"]},
+    ]
+    lines = style_table(records).split("\n")
+    assert lines[6] == (
+        "| adjective emphasis | F→R, paper | 3 | 78.3 ± 1.4 | 61.9 ± 0.7 | 49.9 ± 1.3 | 40.5 ± 1.4 "
+        "| 43.0 ± 1.0 | 69.1 ± 0.6 | 4.268 ± 0.170 | – |"
+    )
+    assert lines[7] == (
+        "| adjective emphasis | F→R, ftor | 2 | 55.0 ± 7.1 | 55.0 ± 7.1 | 55.0 ± 7.1 | 55.0 ± 7.1 | 50.0 "
+        "| 55.0 ± 7.1 | 5.500 ± 0.707 | 1.5 ± 0.0 |"
+    )
+    assert lines[8] == (
+        "| adjective emphasis | copy the input | – | 40.0 | 40.0 | 40.0 | 40.0 | 40.0 | 40.0 | 4.000 | – |"
+    )
+    assert lines[9].count("not run") == 7
+    assert lines[3].count("not run") == 8
 
 
 @pytest.mark.parametrize("task", tables(ROOT / "results"))

@@ -17,6 +17,7 @@ from ftor.progress import Report
 
 if TYPE_CHECKING:
     from ftor.grammar import Grammar
+    from ftor.predict import Model
     from ftor.prediction import Prediction
 
 LINES_AT_ONCE = 1024
@@ -137,7 +138,8 @@ def predict(
     model = ftor.load(folder, data_folder=data_dir)
     lines = list(_sentences(sentences, input_file))
     language = _language(grammar)
-    model.know(map(model.tokenize, lines), Report())  # at once: a file of word vectors is read as a whole
+    tokens = list(_tokenized(model, lines, "" if sentences else str(input_file or "stdin")))
+    model.know(tokens, Report())  # at once: a file of word vectors is read as a whole
     structure = alignment or fertilities or tree
     if structure:
         model.require_transducer("--alignment, --fertilities, --tree")
@@ -189,7 +191,7 @@ def evaluate(
     _use(threads)
     model = ftor.load(folder, data_folder=data_dir)
     data = model.config.data
-    pairs = read_pairs(file, data.source_tokenizer, data.target_tokenizer)
+    pairs = read_pairs(file, data.source_tokenizer, data.target_tokenizer, data.emphasis)
     metrics = model.evaluate(pairs, lengths, Report(), _language(grammar))
     if ledger is not None:
         seed, found = model.config.training.seed, metrics.as_dict()
@@ -271,6 +273,20 @@ def _sentences(given: list[str] | None, path: Path | None) -> Iterator[str]:
             )
         else:
             yield text
+    if problems:
+        raise DataError("\n".join(problems))
+
+
+def _tokenized(model: "Model", lines: list[str], name: str) -> Iterator[tuple[str, ...]]:
+    """The tokens of all lines of a file, or of sentences if it has no name; all bad ones are named."""
+    from ftor.data.reading import DataError
+
+    problems = []
+    for number, line in enumerate(lines, 1):
+        try:
+            yield model.tokenize(line)
+        except DataError as error:
+            problems.append(f"{name}:{number}: {error}" if name else f"{line!r}: {error}")
     if problems:
         raise DataError("\n".join(problems))
 

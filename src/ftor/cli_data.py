@@ -96,6 +96,40 @@ def data_list(data_dir: DataDir = None) -> None:
     show(table)
 
 
+@data_app.command("trivial", epilog="Example: ftor data trivial style-adjective --split dev")
+def data_trivial(
+    experiment: Annotated[
+        str, typer.Argument(metavar="NAME|FILE.toml", help="Names the pairs and the task.")
+    ],
+    split: Annotated[str, typer.Option(help="train, dev or test.")] = "test",
+    data_dir: DataDir = None,
+    ledger: Annotated[Path | None, typer.Option(help="A JSONL file to add the results to.")] = None,
+) -> None:
+    """Judge outputs that take no model: the input, and the input without its last word."""
+    from ftor.data.reading import read_pairs, require_file
+    from ftor.ledger import append, commit, machine
+    from ftor.tasks.trivial import judged
+
+    data = Config.load(experiment).data
+    name = {"train": data.train, "dev": data.dev, "test": data.test}.get(split)
+    if name is None:
+        raise typer.BadParameter(
+            f"expected a split that {experiment} has, found {split}", param_hint="--split"
+        )
+    pairs = read_pairs(
+        require_file(name, data_dir, f"data.{split}"),
+        data.source_tokenizer,
+        data.target_tokenizer,
+        data.emphasis,
+    )
+    for output, metrics in judged(data.task, pairs, data_dir, Report()).items():
+        show(f"{output}:")
+        show(metrics.summary())
+        if ledger is not None:
+            record = {"experiment": output, "seed": 0, "file": name, "commit": commit()}
+            append(ledger, record | {"metrics": metrics.as_dict()} | machine())
+
+
 @data_app.command("import", epilog="Example: ftor data import data.zip --to ~/corpora")
 def data_import(
     source: Annotated[

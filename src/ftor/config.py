@@ -40,6 +40,7 @@ class DataConfig(Section):
     )
     copy_case: Literal["same", "any"] = Field("same", description="any: words that differ in case are copies")
     no_copy: list[str] = Field([], description="target tokens that are never trained as copies")
+    emphasis: bool = Field(False, description="sources are `sentence ; word`, and the word is marked")
 
 
 class TransducerConfig(Section):
@@ -123,7 +124,7 @@ class TrainingConfig(Section):
     )
     alignment_iterations: int = Field(150, ge=1, description="EM iterations of the aligner")
     bucket_noise: float = Field(0.1, ge=0, lt=1, description="how far lengths are blurred when batches form")
-    select_by: Literal["loss", "exact_match", "accuracy"] = Field(
+    select_by: Literal["loss", "exact_match", "accuracy", "BLEU-3"] = Field(
         "exact_match", description="dev metric of the best epoch; accuracy is the task's own"
     )
     precision: Literal["no", "bf16", "fp16"] = Field("no", description="mixed precision, for GPUs")
@@ -208,7 +209,8 @@ _DEFAULTS: dict[str, Section] = {
     "decoding": DecodingConfig(),
 }
 _OF_TRANSDUCERS = (
-    *("data.copy_vocabulary", "data.copy_case", "data.no_copy", "decoding.lengths"),
+    *("data.copy_vocabulary", "data.copy_case", "data.no_copy", "data.emphasis"),
+    *("decoding.lengths", "training.aligner", "training.alignment_threshold"),
     *("training.scorer_learning_rate", "training.length_weight", "training.alignment_weight"),
     *("training.alignment_epochs", "training.align_start"),
 )

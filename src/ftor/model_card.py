@@ -4,7 +4,7 @@ from typing import Any
 
 from ftor.config import Config, TransducerConfig
 from ftor.predict import Model
-from ftor.tasks.metrics import Metrics
+from ftor.tasks.metrics import Metrics, shown
 
 _ORDERS = {
     "fertility-reordering": "fertility, then reordering (F→R)",
@@ -26,8 +26,11 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
     rows = "\n".join(
         f"| {split.replace('_', ', ')} | {r.count} | {100 * r.accuracy:.1f} % | {100 * r.exact_match:.1f} % "
         f"| {r.edit_distance:.2f} | {r.length_error:.2f} |"
+        + "".join(f" {shown(name, score)} |" for name, score in r.scores.items())
         for split, r in results.items()
     )
+    scores = list(results["dev"].scores)
+    further, rule = "".join(f" {name} |" for name in scores), "---|" * len(scores)
     grammar = "`grammar.cfg` what its outputs derive from, " if model.grammar is not None else ""
     if config.model.architecture == "bart":
         grammar += "`pretrained` its tokenizer and what describes its network, "
@@ -40,8 +43,8 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
 {parameters:,} parameters, seed {config.training.seed}, epoch {metrics["best_epoch"]} of {metrics["epochs"]},
 {metrics["train"]["count"]} training pairs, {metrics["seconds"]:.0f} s of training.
 
-| pairs | number | accuracy | exact match | mean edit distance | mean length error |
-|---|---|---|---|---|---|
+| pairs | number | accuracy | exact match | mean edit distance | mean length error |{further}
+|---|---|---|---|---|---|{rule}
 {rows}
 
     ftor predict . "{example}"{explain}

@@ -38,7 +38,7 @@ def build(
         made = bart.pretrained(model) if folder is None else bart.described(model, folder / PRETRAINED)
         network, tokenizer = made
         return network, SubwordVocabularies.around(words, tokenizer, network.longest)
-    return Transducer(model, *sizes, vector_size), words
+    return Transducer(model, *sizes, vector_size, config.data.emphasis), words
 
 
 def describe(network: Network, vocabularies: Vocabularies, folder: Path) -> None:

@@ -13,7 +13,7 @@ from ftor.checkpoint import CheckpointError, load_tensors, save_tensors, write_t
 from ftor.config import Config, TransducerConfig
 from ftor.data.batching import SourceBatch, Vocabularies
 from ftor.data.copying import Copying
-from ftor.data.reading import DataError, Pair, find_file, require_file, tokenize
+from ftor.data.reading import DataError, Pair, Source, find_file, read_source, read_sources, require_file
 from ftor.data.vectors import read_vectors, stacked
 from ftor.data.vocabulary import SOURCE_SPECIALS, START_TOKEN
 from ftor.errors import FtorError
@@ -24,7 +24,7 @@ from ftor.nn import PretrainedEmbedding
 from ftor.prediction import Array, Prediction, Structure
 from ftor.progress import Report
 from ftor.structures import structures
-from ftor.tasks import grouping, judges
+from ftor.tasks import grouping, judges, scorers
 from ftor.tasks.metrics import WELL_FORMED, Metrics, evaluate
 
 GRAMMAR_FILE = "grammar.cfg"
@@ -140,7 +140,7 @@ class Model:
 
     def tokenize(self, sentence: str) -> tuple[str, ...]:
         """The tokens of a sentence, as in training."""
-        return tokenize(sentence, self.config.data.source_tokenizer)
+        return read_source(sentence, self.config.data.source_tokenizer, self.config.data.emphasis).tokens
 
     def know(self, sentences: Iterable[Sequence[str]], report: Report | None = None) -> None:
         """Look up the pretrained vectors of words that training lacked, so that they are not unknown.
@@ -179,6 +179,7 @@ class Model:
         self,
         sentences: Sequence[str | Sequence[str]],
         *,
+        emphasis: Sequence[str | None] | None = None,
         lengths: int | None = None,
         grammar: Grammar | Path | str | None = OWN,
         batch_size: int | None = None,
@@ -189,6 +190,8 @@ class Model:
 
         Args:
             sentences: text, or tokens.
+            emphasis: the word to emphasise of each sentence that is given as tokens, for a model with
+                `data.emphasis`; in text it comes behind the sentence, `sentence ; word`.
             lengths: k, how many output lengths are tried; as configured with a grammar, else 1.
             grammar: what outputs derive from: "own" (the model's, if it has one), None, a grammar, or the
                 file or name of one.
@@ -198,9 +201,8 @@ class Model:
         """
         if isinstance(sentences, str):
             raise TypeError("sentences: expected a list of sentences, found one string")
-        sources = [self.tokenize(s) if isinstance(s, str) else tuple(s) for s in sentences]
-        if not all(sources):
-            raise DataError(f"sentences: expected text in each, found none in number {sources.index(()) + 1}")
+        data = self.config.data
+        sources = read_sources(sentences, emphasis, data.source_tokenizer, data.emphasis)
         for name, value in (("lengths", lengths), ("batch_size", batch_size)):
             if value is not None and value < 1:
                 raise ValueError(f"{name}: expected at least 1, found {value}")
@@ -208,9 +210,9 @@ class Model:
             self.require_transducer("lengths")
         language = self._language(grammar)
         k = lengths or (self.config.decoding.lengths if language is not None else 1)
-        self.know(sources, report)
+        self.know((source.tokens for source in sources), report)
         size = batch_size or self.config.training.evaluation_batch_size
-        by_length = sorted(range(len(sources)), key=lambda row: len(sources[row]))
+        by_length = sorted(range(len(sources)), key=lambda row: len(sources[row].tokens))
         found: dict[int, Prediction] = {}
         was_training = self.network.training
         self.network.eval()
@@ -268,19 +270,33 @@ class Model:
         grammar: Grammar | Path | str | None = OWN,
     ) -> Metrics:
         """How many pairs are predicted right, by source length too, and by what the task counts."""
-        sources = [pair.source for pair in pairs]
-        predictions = self.predict(sources, lengths=lengths, grammar=grammar, structure=False, report=report)
-        return self.judge(pairs, [prediction.tokens for prediction in predictions])
+        predictions = self.predict(
+            [pair.source for pair in pairs],
+            emphasis=[pair.emphasis for pair in pairs],
+            lengths=lengths,
+            grammar=grammar,
+            structure=False,
+            report=report,
+        )
+        return self.judge(pairs, [prediction.tokens for prediction in predictions], report)
 
-    def judge(self, pairs: Sequence[Pair], outputs: Sequence[Sequence[str]]) -> Metrics:
-        """Compare outputs with the golds, as the task does."""
+    def judge(
+        self,
+        pairs: Sequence[Pair],
+        outputs: Sequence[Sequence[str]],
+        report: Report | None = None,
+        quick: bool = False,
+    ) -> Metrics:
+        """Compare outputs with the golds, as the task does; if `quick` without scores that take long."""
         task = self.config.data.task
+        scored = [scorer for scorer in scorers(task, report) if not (quick and scorer.slow)]
         metrics = evaluate(
             [pair.target for pair in pairs],
             outputs,
             [len(pair.source) for pair in pairs],
             judges(task, self._data_folder),
             grouping(task),
+            scored,
         )
         if self.grammar is None:
             return metrics
@@ -304,11 +320,12 @@ class Model:
         return grammar.accepts(output, words)
 
     def _predict(
-        self, sources: list[tuple[str, ...]], k: int, language: Grammar | None, structure: bool
+        self, marked: list[Source], k: int, language: Grammar | None, structure: bool
     ) -> list[Prediction]:
+        sources, words = [source.tokens for source in marked], [source.emphasis for source in marked]
         device = next(self.network.parameters()).device
         terminals = language.terminals if language is not None else None
-        batch = self.vocabularies.source_batch(sources, terminals).to(device)
+        batch = self.vocabularies.source_batch(sources, terminals, words).to(device)
         start = (START_TOKEN,) if self.vocabularies.start_token else ()
         read = [start + source for source in sources]
         found = (

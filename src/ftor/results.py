@@ -9,6 +9,8 @@ from typing import Any
 
 from ftor.config import Config
 from ftor.errors import FtorError
+from ftor.tasks.judging import CIDER
+from ftor.tasks.trivial import TRIVIAL
 
 Record = Mapping[str, Any]
 
@@ -66,6 +68,31 @@ PARSING_TABLES: dict[
             ("BART-base", "document"): ("okapi-document-bart", None, 2.7),
             ("BART-base", "email"): ("okapi-email-bart", None, 20.5),
         },
+    ),
+}
+
+STYLE_SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", CIDER)
+STYLE_ROWS: dict[str, tuple[str, tuple[str, ...]]] = {  # task: experiment, then the paper's F→R, three seeds
+    "active to passive": (
+        "style-passive",
+        (
+            *("92.1 ± 1.3", "85.4 ± 1.5", "79.7 ± 1.7", "74.6 ± 1.9"),
+            *("55.9 ± 0.5", "86.0 ± 1.1", "7.610 ± 0.130"),
+        ),
+    ),
+    "adjective emphasis": (
+        "style-adjective",
+        (
+            *("78.3 ± 1.4", "61.9 ± 0.7", "49.9 ± 1.3", "40.5 ± 1.4"),
+            *("43.0 ± 1.0", "69.1 ± 0.6", "4.268 ± 0.170"),
+        ),
+    ),
+    "verb emphasis": (
+        "style-verb",
+        (
+            *("68.4 ± 0.6", "52.7 ± 0.6", "41.6 ± 0.7", "32.8 ± 0.6"),
+            *("37.4 ± 0.4", "58.9 ± 0.4", "3.498 ± 0.121"),
+        ),
     ),
 }
 
@@ -151,6 +178,30 @@ def _well_formed(tests: Sequence[Record]) -> str:
     return _mean([100 * share for share in shares])
 
 
+def style_table(records: Sequence[Record]) -> str:
+    """All scores of style transfer, in Markdown, beside those of outputs that take no model."""
+    lines = []
+    for task, (experiment, paper) in STYLE_ROWS.items():
+        runs, file = _runs(records, experiment), Config.load(experiment).data.test
+        lines.append([task, "F→R, paper", "3", *paper, "–"])
+        minutes = _mean([(run["seconds"] + run["dev_seconds"]) / 60 for run in runs])
+        lines.append([task, "F→R, ftor", str(len(runs)), *_scores([run["test"] for run in runs]), minutes])
+        for name in TRIVIAL:
+            found = [r["metrics"] for r in records if r["experiment"] == name and r.get("file") == file]
+            lines.append([task, name, "–", *_scores(found), "–"])
+    return _markdown(["task", "model", "seeds", *STYLE_SCORES, "minutes"], lines)
+
+
+def _scores(metrics: Sequence[Record]) -> list[str]:
+    """The mean of each score over several runs; of METEOR over those that had Java."""
+    cells = []
+    for name in STYLE_SCORES:
+        factor, digits = (1, 3) if name == CIDER else (100, 1)
+        values = [factor * found["scores"][name] for found in metrics if name in found["scores"]]
+        cells.append(_mean(values, digits))
+    return cells
+
+
 def _runs(records: Iterable[Record], experiment: str) -> list[Record]:
     return [record for record in _as_shipped(records, experiment) if record.get("test")]
 
@@ -191,6 +242,5 @@ def tables(ledgers: Path) -> dict[str, str]:
     if not ledgers.is_dir():
         raise FtorError(f"{ledgers}: expected a folder of ledgers, found none")
     records = read_ledgers(ledgers)
-    return {"Mirror": mirror_tables(records)} | {
-        task: parsing_table(records, task) for task in PARSING_TABLES
-    }
+    parsing = {task: parsing_table(records, task) for task in PARSING_TABLES}
+    return {"Mirror": mirror_tables(records), **parsing, "Style": style_table(records)}

@@ -22,7 +22,8 @@ def structures(
     for row, (source, output) in enumerate(zip(sources, outputs, strict=True)):
         one = batch.take(torch.tensor([row], device=batch.source.device))
         n, length = len(source), lengths[row : row + 1]
-        reading = network.read(one.source[:, :n], one.source_lengths)
+        emphasised = None if one.emphasised is None else one.emphasised[:, :n]
+        reading = network.read(one.source[:, :n], one.source_lengths, emphasised)
         alignment = network.align(reading, length)
         fertilities = reading.fertility.argmax(length)[0].tolist()
         copies = alignment.copies[0].sum(-1).cpu().numpy()

@@ -30,7 +30,7 @@ from ftor.predict import OWN, Model
 from ftor.progress import Count, Report
 from ftor.schedule import scheduled
 from ftor.stopping import Interrupted, stop_requests
-from ftor.tasks import judges
+from ftor.tasks import judges, scorers
 from ftor.tasks.metrics import Metrics
 from ftor.training_state import State, fingerprint, from_tensors, to_tensors
 
@@ -77,7 +77,13 @@ class Trainer:
         self.checkpoints = Checkpoints(folder)
         self.state = State()
         judged = judges(config.data.task, splits.data_folder)
-        self._shown = ["exact_match", *(judge.name for judge in judged[:1])]
+        scores = [name for scorer in scorers(config.data.task, report) for name in scorer.names]
+        selecting = [name for name in scores if name == settings.select_by]
+        if settings.select_by == "BLEU-3" and not selecting:
+            raise ConfigError(
+                f'training.select_by: BLEU-3 needs data.task = "style", found {config.data.task!r}'
+            )
+        self._shown = ["exact_match", *(judge.name for judge in judged[:1]), *selecting]
         self._commit = commit()  # of the code that runs now, whatever happens to its folder until the end
 
     def _check_grammar(self) -> None:
@@ -241,14 +247,14 @@ class Trainer:
                 f"{self.splits.train_name}: the weights are not finite after epoch {state.epoch + 1}; "
                 "a smaller learning_rate may help"
             )
-        metrics = self._evaluate(self.splits.dev, grammar=None)
+        metrics = self._evaluate(self.splits.dev, grammar=None, quick=True)
         state.dev_seconds += time.monotonic() - begun
         record = {
             "epoch": state.epoch + 1,
             **{name: s / len(self.train_set) for name, s in zip(Losses._fields, state.sums, strict=True)},
             "dev_loss": dev_loss,
             "dev_exact_match": metrics.exact_match,
-            **{f"dev_{name}": share for name, share in metrics.shares.items()},
+            **{f"dev_{name}": value for name, value in (metrics.shares | metrics.scores).items()},
             "dev_length_error": metrics.length_error,
             "seconds": state.seconds,
             "examples_per_second": speed,
@@ -257,6 +263,7 @@ class Trainer:
             "loss": [-dev_loss],
             "exact_match": [metrics.exact_match, -dev_loss],
             "accuracy": [metrics.accuracy, metrics.exact_match, -dev_loss],
+            **{name: [score, metrics.exact_match, -dev_loss] for name, score in metrics.scores.items()},
         }[self.config.training.select_by]
         state.history.append(record)
         is_best = state.best_epoch is None or value > state.best
@@ -299,14 +306,14 @@ class Trainer:
         total = float(self.accelerator.reduce(torch.tensor(total, device=self.accelerator.device)))
         return total / len(self.dev_set)
 
-    def _evaluate(self, pairs: Sequence[Pair], grammar: str | None) -> Metrics:
+    def _evaluate(self, pairs: Sequence[Pair], grammar: str | None, quick: bool = False) -> Metrics:
         """The metrics of the network as it is now, computed by all processes together."""
         mine = list(pairs[self.accelerator.process_index :: self.accelerator.num_processes])
-        sources = [pair.source for pair in mine]
-        predictions = self.model.predict(sources, grammar=grammar, structure=False)
+        sources, words = [pair.source for pair in mine], [pair.emphasis for pair in mine]
+        predictions = self.model.predict(sources, emphasis=words, grammar=grammar, structure=False)
         found = [(pair, prediction.tokens) for pair, prediction in zip(mine, predictions, strict=True)]
         all_pairs, outputs = zip(*gather_object(found), strict=True)
-        return self.model.judge(all_pairs, outputs)
+        return self.model.judge(all_pairs, outputs, quick=quick)
 
     def _finish(self) -> dict[str, Any]:
         """Evaluate the best epoch on dev and test; write metrics and the model card."""

@@ -79,5 +79,6 @@ def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 def fingerprint(pairs: Sequence[Pair]) -> str:
     """Sixteen digits that change with the pairs."""
-    text = json.dumps([(pair.source, pair.target) for pair in pairs])
+    words = [() if pair.emphasis is None else (pair.emphasis,) for pair in pairs]
+    text = json.dumps([(p.source, p.target, *word) for p, word in zip(pairs, words, strict=True)])
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -267,6 +267,40 @@ def test_lengths_that_no_source_can_reach_are_no_reason_to_fail():
     assert found.lengths.tolist()[:3] == network.decode(batch, 1).lengths.tolist()[:3]
 
 
+@pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
+def test_an_emphasised_word_is_a_word_of_its_own_whose_vector_is_x_plus_h(order, decoder, copying):
+    network, vocabularies = make(order, decoder, copying)
+    size, h = len(vocabularies.source), torch.randn(8, dtype=torch.float64)
+    network.emphasis = nn.Parameter(h)
+    twice, _ = make(order, decoder, copying)
+    weights = network.state_dict()
+    del weights["emphasis"]
+    weights["embedding.weight"] = torch.cat([weights["embedding.weight"], weights["embedding.weight"] + h])
+    twice.embedding = nn.Embedding(2 * size, 8, dtype=torch.float64)
+    twice.load_state_dict(weights)
+    batch = Dataset([replace(pair, emphasis="a") for pair in PAIRS], vocabularies).batch(torch.arange(4))
+    other = replace(batch, source=batch.source + size * batch.emphasised, emphasised=None)
+    found, expected = torch.stack(network(batch)), torch.stack(twice(other))
+    torch.testing.assert_close(found, expected)
+    assert not torch.allclose(found[0, 0], network(replace(batch, emphasised=None)).tokens[0])
+    sources = vocabularies.source_batch([pair.source for pair in PAIRS], emphasis=["a"] * 4)
+    decoded = twice.decode(replace(sources, source=other.source, emphasised=None), k=3)
+    for one, same in zip(network.decode(sources, k=3), decoded, strict=True):
+        torch.testing.assert_close(one, same)
+
+
+def test_the_emphasis_vector_is_standard_normal_and_there_only_if_wanted():
+    config = TransducerConfig(width=400, scorer_hidden=1)
+    torch.manual_seed(1)
+    plain = Transducer(config, 5, 5)
+    torch.manual_seed(1)
+    network = Transducer(config, 5, 5, emphasis=True)
+    assert set(network.state_dict()) - set(plain.state_dict()) == {"emphasis"}
+    assert all(value.equal(network.state_dict()[name]) for name, value in plain.state_dict().items())
+    mean, deviation = network.emphasis.detach().mean(), network.emphasis.detach().std()
+    assert (float(mean), float(deviation)) == pytest.approx((0, 1), abs=0.15)
+
+
 def test_unknown_gold_tokens_cost_the_floor():
     network, vocabularies = make("fertility-reordering", "independent")
     batch = whole_batch(vocabularies)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ftor.data.copying import Copying
+from ftor.data.emphasis import indicators
 from ftor.data.reading import Pair
 from ftor.data.vocabulary import COPY, PAD, SOURCE_SPECIALS, START, UNKNOWN, Vocabulary
 
@@ -27,6 +28,7 @@ class Batch:
         copyable: (B, n, L) whether the target token is a copy of the source token; None without copying.
         aligned: (B, n, L) whether the alignment warm-up wants the pair; None without it.
         rows: (B,) the examples' places in their dataset.
+        emphasised: (B, n) e, 1 for the tokens to emphasise, else 0; None without emphasis.
     """
 
     source: Tensor
@@ -36,6 +38,7 @@ class Batch:
     copyable: Tensor | None
     aligned: Tensor | None
     rows: Tensor
+    emphasised: Tensor | None = None
 
     def with_unknown_words(self, share: float) -> Self:
         """The same with a share of the source words, drawn at random, unknown."""
@@ -77,12 +80,14 @@ class SourceBatch:
         copies: None without copying.
         columns: (B, T + n) the choice of each terminal of a grammar, then of each source token as a copy;
             NO_CLASS if there is none. None without a grammar.
+        emphasised: (B, n) e, 1 for the tokens to emphasise, else 0; None without emphasis.
     """
 
     source: Tensor
     source_lengths: Tensor
     copies: Copies | None = None
     columns: Tensor | None = None
+    emphasised: Tensor | None = None
 
     def take(self, rows: Tensor) -> Self:
         """Some of the rows."""
@@ -101,8 +106,10 @@ class SourceBatch:
 
     def _map(self, change: Callable[[Tensor], Tensor]) -> Self:
         copies = self.copies and Copies(change(self.copies.choices), change(self.copies.trained))
-        columns = None if self.columns is None else change(self.columns)
-        return type(self)(change(self.source), change(self.source_lengths), copies, columns)
+        columns, emphasised = (
+            None if tensor is None else change(tensor) for tensor in (self.columns, self.emphasised)
+        )
+        return type(self)(change(self.source), change(self.source_lengths), copies, columns, emphasised)
 
 
 class Ragged:
@@ -199,10 +206,29 @@ class Vocabularies:
             self.target.token(choice) if choice < classes else source[choice - classes] for choice in choices
         )
 
+    def emphasised(
+        self, sources: Sequence[Sequence[str]], words: Sequence[str | None] | None
+    ) -> Ragged | None:
+        """Which tokens of each source, its start position included, are the word to emphasise."""
+        if words is None or all(word is None for word in words):
+            return None
+        start = [0] if self.start_token else []
+        rows = zip(sources, words, strict=True)
+        return Ragged([start + indicators(tokens, word) for tokens, word in rows])
+
     def source_batch(
-        self, sources: Sequence[Sequence[str]], terminals: Sequence[str] | None = None
+        self,
+        sources: Sequence[Sequence[str]],
+        terminals: Sequence[str] | None = None,
+        emphasis: Sequence[str | None] | None = None,
     ) -> SourceBatch:
-        """Sources to predict from; `terminals` are those of the grammar that outputs will derive from."""
+        """Sources to predict from.
+
+        Args:
+            sources: their tokens.
+            terminals: those of the grammar that outputs will derive from.
+            emphasis: the word to emphasise of each source.
+        """
         rows = torch.arange(len(sources))
         ids = Ragged([self.source_ids(tokens) for tokens in sources])
         copies = None
@@ -216,7 +242,14 @@ class Vocabularies:
         columns = None
         if terminals is not None:
             columns = self._columns(sources, terminals, copies)
-        return SourceBatch(ids.padded(rows, padding=PAD), ids.lengths, copies, columns)
+        emphasised = self.emphasised(sources, emphasis)
+        return SourceBatch(
+            ids.padded(rows, padding=PAD),
+            ids.lengths,
+            copies,
+            columns,
+            None if emphasised is None else emphasised.padded(rows, padding=0),
+        )
 
     def _copies(self, tokens: Sequence[str]) -> list[int]:
         """What a copy of each token is; the start position is copied by nothing."""
@@ -276,6 +309,7 @@ class Dataset:
         self.pairs, self.vocabularies, self._aligned = list(pairs), vocabularies, aligned
         self.source = Ragged([vocabularies.source_ids(pair.source) for pair in pairs])
         self.target = Ragged([vocabularies.target_classes(pair.source, pair.target) for pair in pairs])
+        self._emphasised = vocabularies.emphasised([p.source for p in pairs], [p.emphasis for p in pairs])
         if vocabularies.copying is not None:
             numbers: dict[str, int] = {}
             key, start = vocabularies.copying.key, [NO_STRING] if vocabularies.start_token else []
@@ -298,9 +332,9 @@ class Dataset:
             for place, row in enumerate(rows.tolist()):
                 for i, j in self._aligned[row]:
                     aligned[place, i, j] = True
-        return Batch(
-            source, self.source.lengths[rows], target, self.target.lengths[rows], copyable, aligned, rows
-        )
+        emphasised = None if self._emphasised is None else self._emphasised.padded(rows, padding=0)
+        lengths = self.source.lengths[rows], self.target.lengths[rows]
+        return Batch(source, lengths[0], target, lengths[1], copyable, aligned, rows, emphasised)
 
 
 def _numbered(

@@ -5,9 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ftor.config import Tokenizer
+from ftor.data import emphasis as emphasising
 from ftor.errors import FtorError
 
 
@@ -17,11 +18,19 @@ class DataError(FtorError):
 
 @dataclass(frozen=True)
 class Pair:
-    """One example: the tokens of both sides, and the line they come from."""
+    """One example: the tokens of both sides, the line they come from, and the word to emphasise, if any."""
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     line: int
+    emphasis: str | None = None
+
+
+class Source(NamedTuple):
+    """What a model reads: the tokens, and which of them to emphasise, if any."""
+
+    tokens: tuple[str, ...]
+    emphasis: str | None = None
 
 
 def tokenize(text: str, tokenizer: Tokenizer = "whitespace") -> tuple[str, ...]:
@@ -39,6 +48,51 @@ def _english() -> Any:
     except ImportError:
         raise FtorError("tokenizer english: expected spaCy, found none; pip install 'ftor[text]'") from None
     return spacy.blank("en").tokenizer
+
+
+def read_source(text: str, tokenizer: Tokenizer = "whitespace", emphasis: bool = False) -> Source:
+    """Split a source, with `emphasis` into its sentence and a word of it; or say what is wrong with it."""
+    if not emphasis:
+        return Source(tokenize(text, tokenizer))
+    try:
+        sentence, word = emphasising.take_apart(text)
+        source = Source(tokenize(sentence, tokenizer), word)
+        emphasising.check(source.tokens, word)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    return source
+
+
+def read_sources(
+    sentences: Sequence[str | Sequence[str]],
+    words: Sequence[str | None] | None = None,
+    tokenizer: Tokenizer = "whitespace",
+    emphasis: bool = False,
+) -> list[Source]:
+    """Texts or tokens as sources, or an error that names the first that is none.
+
+    `words` are what to emphasise where tokens are given; a text has its own.
+    """
+    words = [None] * len(sentences) if words is None else words
+    if len(words) != len(sentences):
+        raise ValueError(f"emphasis: expected {len(sentences)} words, found {len(words)}")
+    if not emphasis and any(word is not None for word in words):
+        raise ValueError("emphasis: expected no words for a model without data.emphasis, found some")
+    sources = []
+    for number, (sentence, word) in enumerate(zip(sentences, words, strict=True), 1):
+        try:
+            if isinstance(sentence, str):
+                source = read_source(sentence, tokenizer, emphasis)
+            else:
+                source = Source(tuple(sentence), word)
+                if emphasis:
+                    emphasising.check(*source)
+        except (DataError, ValueError) as error:
+            raise DataError(f"sentences: number {number}: {error}") from None
+        if not source.tokens:
+            raise DataError(f"sentences: expected text in each, found none in number {number}")
+        sources.append(source)
+    return sources
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str | None]]:
@@ -62,18 +116,28 @@ def decoded_lines(raw: bytes) -> Iterator[tuple[int, str | None]]:
 
 
 def read_pairs(
-    path: Path, source_tokenizer: Tokenizer = "whitespace", target_tokenizer: Tokenizer = "whitespace"
+    path: Path,
+    source_tokenizer: Tokenizer = "whitespace",
+    target_tokenizer: Tokenizer = "whitespace",
+    emphasis: bool = False,
 ) -> list[Pair]:
-    """All pairs of a TSV file, or a `DataError` that lists every bad line."""
+    """All pairs of a TSV file, or a `DataError` that lists every bad line.
+
+    With `emphasis` each source is `sentence ; word`.
+    """
     pairs, problems = [], []
     for number, text in read_lines(path):
         columns = [] if text is None else [column.strip() for column in text.split("\t")]
         problem = _problem(text, columns)
         if problem:
             problems.append(f"{path}:{number}: {problem}")
-        else:
-            source, target = columns
-            pairs.append(Pair(tokenize(source, source_tokenizer), tokenize(target, target_tokenizer), number))
+            continue
+        try:
+            source, word = read_source(columns[0], source_tokenizer, emphasis)
+        except DataError as error:
+            problems.append(f"{path}:{number}: {error}")
+            continue
+        pairs.append(Pair(source, tokenize(columns[1], target_tokenizer), number, word))
     if problems:
         raise DataError("\n".join(problems))
     if not pairs:

@@ -44,10 +44,11 @@ def load_splits(config: Config, chosen: Path | None, folder: Path, report: Repor
         report: hears where the pairs come from, and which are left out.
     """
     paths = _find(config, chosen, folder, report)
+    data = config.data
     problems, pairs = [], dict[str, list[Pair]]()
     for split, path in paths.items():
         try:
-            pairs[split] = read_pairs(path, config.data.source_tokenizer, config.data.target_tokenizer)
+            pairs[split] = read_pairs(path, data.source_tokenizer, data.target_tokenizer, data.emphasis)
         except DataError as error:
             problems.append(str(error))
     if problems:

@@ -97,10 +97,16 @@ class Transducer(nn.Module):
         source_size: number of source ids.
         classes: V, number of target classes; the first is "copy" if the model copies.
         vector_size: E of pretrained vectors; None for embeddings that are learned from nothing.
+        emphasis: whether sources may have tokens to emphasise.
     """
 
     def __init__(
-        self, config: TransducerConfig, source_size: int, classes: int, vector_size: int | None = None
+        self,
+        config: TransducerConfig,
+        source_size: int,
+        classes: int,
+        vector_size: int | None = None,
+        emphasis: bool = False,
     ) -> None:
         super().__init__()
         self.config, self.classes = config, classes
@@ -127,6 +133,7 @@ class Transducer(nn.Module):
             if config.decoder == "independent"
             else AutoregressiveDecoder(*sizes, config.target_width)
         )
+        self.emphasis = nn.Parameter(torch.randn(D)) if emphasis else None  # h
 
     def _encoder(self, encoders: int) -> HighwayBiLSTM | BiLSTM:
         config = self.config
@@ -136,11 +143,10 @@ class Transducer(nn.Module):
             config.width, config.encoder_layers, encoders, config.recurrent_dropout, config.layer_dropout
         )
 
-    def read(self, source: Tensor, lengths: Tensor) -> Reading:
-        """Encode `source` (B, n) ids with `lengths` (B,)."""
+    def read(self, source: Tensor, lengths: Tensor, emphasised: Tensor | None = None) -> Reading:
+        """Encode `source` (B, n) ids with `lengths` (B,); `emphasised` (B, n) is e in x = embedding + e·h."""
         # Encoders begin with a linear map: it takes less to map each different token once, then to pick.
-        ids, places = torch.unique(source, return_inverse=True)
-        tokens = self.embedding(ids)
+        tokens, places = self._different_tokens(source, emphasised)
         x = F.embedding(places, tokens)
         first, second = self.source_encoder.encode(
             F.embedding(places, self.source_encoder.project(tokens)), lengths
@@ -157,6 +163,15 @@ class Transducer(nn.Module):
         permute = permutation.marginals.mT
         (inner,) = self.inner_encoder.encode(permute @ inner_x, lengths)
         return Reading(x, None, context, self.fertility(inner + permute @ x, lengths), permutation)
+
+    def _different_tokens(self, source: Tensor, emphasised: Tensor | None) -> tuple[Tensor, Tensor]:
+        """The embeddings (W, D) of the batch's different tokens, and which of them is where (B, n)."""
+        if self.emphasis is None or emphasised is None:
+            ids, places = torch.unique(source, return_inverse=True)
+            return self.embedding(ids), places
+        # A word that is emphasised in one place and not in another is two tokens.
+        kinds, places = torch.unique(2 * source + emphasised, return_inverse=True)
+        return self.embedding(kinds // 2) + (kinds % 2)[:, None] * self.emphasis, places
 
     def align(self, reading: Reading, lengths: Tensor) -> Alignment:
         """Align the source with outputs of `lengths` (B,)."""
@@ -181,7 +196,7 @@ class Transducer(nn.Module):
 
     def forward(self, batch: Batch) -> Losses:
         """The loss terms of gold outputs; every target length must be one that the source can reach."""
-        reading = self.read(batch.source, batch.source_lengths)
+        reading = self.read(batch.source, batch.source_lengths, batch.emphasised)
         whole = self.align(reading, batch.target_lengths).whole
         target = batch.target.clamp(min=0)
         gold = self.decoder.gold(reading.context, batch.source_lengths, target).to(whole.dtype)
@@ -216,7 +231,7 @@ class Transducer(nn.Module):
             order = batch.source_lengths.argsort()
             parts = [self.decode(batch.take(rows), k, search, allowed) for rows in order.tensor_split(2)]
             return _together(parts, order)
-        reading = self.read(batch.source, batch.source_lengths)
+        reading = self.read(batch.source, batch.source_lengths, batch.emphasised)
         best = self._best_length(batch, reading, k, search, allowed)
         nothing = best.scores <= LOG_ZERO
         if search is not None and bool(nothing.any()):

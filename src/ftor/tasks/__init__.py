@@ -4,14 +4,17 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from ftor.progress import Report
 from ftor.tasks import mirror
-from ftor.tasks.judging import Grouping, Judge
+from ftor.tasks.judging import Grouping, Judge, Scorer
 
 GENERATED = dict.fromkeys(mirror.SPLITS, mirror)
 """The tasks whose pairs can be made anywhere, and the module that makes them."""
 JUDGED = ("geo", "atis", "okapi")
 """The tasks with an accuracy of their own; each is a module of this package that has `judges`."""
-TASKS = ("pairs", *GENERATED, *JUDGED)
+SCORED = ("style",)
+"""The tasks whose outputs are scored all together; each is a module of this package that has `scorers`."""
+TASKS = ("pairs", *GENERATED, *JUDGED, *SCORED)
 """All tasks; "pairs" is anybody's own."""
 
 
@@ -21,6 +24,12 @@ def judges(task: str, data_folder: Path | None) -> tuple[Judge, ...]:
     What a judge needs, such as the facts for executing queries, is looked for in the data folders at once.
     """
     found: tuple[Judge, ...] = _module(task).judges(data_folder) if task in JUDGED else ()
+    return found
+
+
+def scorers(task: str, report: Report | None = None) -> tuple[Scorer, ...]:
+    """How outputs of a task are scored all together; `report` hears what cannot be computed here."""
+    found: tuple[Scorer, ...] = _module(task).scorers(report) if task in SCORED else ()
     return found
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 Tokens = Sequence[str]
+CIDER = "CIDEr"
+"""The one score that is not between 0 and 1, but up to 10."""
 
 
 class Judge(NamedTuple):
@@ -16,6 +18,20 @@ class Judge(NamedTuple):
 
     name: str
     same: Callable[[Tokens, Tokens], bool]
+
+
+class Scorer(NamedTuple):
+    """A way to score all outputs together.
+
+    Attributes:
+        names: what its scores are called, such as "BLEU-1".
+        score: takes all golds and all outputs, and returns a score for each name.
+        slow: whether it takes too long for every epoch.
+    """
+
+    names: tuple[str, ...]
+    score: Callable[[Sequence[Tokens], Sequence[Tokens]], Sequence[float]]
+    slow: bool = False
 
 
 class Grouping(NamedTuple):

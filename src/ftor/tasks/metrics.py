@@ -1,4 +1,4 @@
-"""How good outputs are: exact match, edit distance, length and a task's own judges, overall and by group."""
+"""How good outputs are: exact match, edit distance, length, a task's own judges and scores."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -10,7 +10,7 @@ from rich import console
 from rich.table import Table
 
 from ftor.ops.simd import kernel
-from ftor.tasks.judging import Grouping, Judge, Tokens
+from ftor.tasks.judging import CIDER, Grouping, Judge, Scorer, Tokens
 
 WELL_FORMED = "well_formed"
 """The share of outputs that a grammar accepts, whatever the golds are."""
@@ -50,6 +50,7 @@ class Metrics:
         by_length: exact match by length, shortest first.
         shares: share of predictions that each judge calls right, by its name, in the judges' order.
         by_group: exact match and the first judge's share by the grouping's values, smallest first.
+        scores: what each scorer gives to all predictions together, by its name; between 0 and 1, but CIDEr.
     """
 
     count: int
@@ -61,6 +62,7 @@ class Metrics:
     by_length: tuple[LengthGroup, ...]
     shares: dict[str, float] = field(default_factory=dict)
     by_group: tuple[Group, ...] = ()
+    scores: dict[str, float] = field(default_factory=dict)
 
     @property
     def accuracy(self) -> float:
@@ -74,7 +76,7 @@ class Metrics:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Read back what `as_dict` gave, also before there were judges and groupings."""
+        """Read back what `as_dict` gave, also before there were judges, groupings and scores."""
         lengths = tuple(LengthGroup(**group) for group in values["by_length"])
         groups = tuple(Group(**group) for group in values.get("by_group", ()))
         return cls(**values | {"by_length": lengths, "by_group": groups})
@@ -86,6 +88,8 @@ class Metrics:
         summary.add_row("examples", str(self.count))
         for name, share in self.shares.items():
             summary.add_row(name.replace("_", " "), _percent(share))
+        for name, score in self.scores.items():
+            summary.add_row(name, shown(name, score))
         summary.add_row("exact match", _percent(self.exact_match))
         summary.add_row("right length", _percent(self.length_match))
         summary.add_row("mean length error", f"{self.length_error:.2f}")
@@ -120,17 +124,23 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def shown(name: str, score: float) -> str:
+    """A score as people write it: times 100, except CIDEr."""
+    return f"{score:.3f}" if name == CIDER else f"{100 * score:.1f}"
+
+
 def evaluate(
     golds: Sequence[Tokens],
     predictions: Sequence[Tokens],
     keys: Sequence[int] | None = None,
     judges: Sequence[Judge] = (),
     group: Grouping | None = None,
+    scorers: Sequence[Scorer] = (),
 ) -> Metrics:
     """Compare predicted tokens with the gold tokens.
 
     `keys` are the lengths to group by, one for each example; the golds' own lengths if None.
-    `judges` and `group` are what `ftor.tasks` knows about the task.
+    `judges`, `group` and `scorers` are what `ftor.tasks` knows about the task.
     """
     keys = [len(gold) for gold in golds] if keys is None else keys
     for name, values in (("predictions", predictions), ("keys", keys)):
@@ -166,6 +176,11 @@ def evaluate(
             )
             for value, rows in _rows(values)
         ),
+        scores={
+            name: float(score)
+            for scorer in scorers
+            for name, score in zip(scorer.names, scorer.score(golds, predictions), strict=True)
+        },
     )
 
 
