@@ -396,22 +396,28 @@ class TestBestEpoch:
             ("exact_match", [0.5, 0.5, 0.5], [3.0, 1.0, 2.0]),
             ("loss", [0.25, 0.5, 0.75], [3.0, 1.0, 2.0]),
             ("accuracy", [0.25, 0.75, 0.5], [3.0, 2.0, 1.0]),
+            ("BLEU-3", [0.25, 0.75, 0.5], [3.0, 2.0, 1.0]),
         ],
-        ids=["exact match", "equal exact matches", "loss", "accuracy"],
+        ids=["exact match", "equal exact matches", "loss", "accuracy", "BLEU-3"],
     )
     def test_is_the_best_on_dev(self, trainer, trained, monkeypatch, select_by, exact_matches, losses):
-        def fake(self, pairs, grammar):
+        def fake(self, pairs, grammar, quick=False):
             number = len(self.state.history)
-            found = evaluate(self, pairs, grammar)
+            found = evaluate(self, pairs, grammar, quick=True)
             share = exact_matches[number] if number < 3 else 0.0
             if select_by == "accuracy":
                 return replace(found, exact_match=0.0, shares={"clause_accuracy": share, "well_formed": 1.0})
+            if select_by == "BLEU-3":
+                return replace(found, exact_match=0.0, scores={"BLEU-3": share, "CIDEr": 10 - share})
             return replace(found, exact_match=share)
 
         evaluate = Trainer._evaluate
         monkeypatch.setattr(Trainer, "_evaluate", fake)
         monkeypatch.setattr(Trainer, "_dev_loss", lambda self: losses[len(self.state.history)])
-        trainer_ = trainer(training__epochs=3, training__select_by=select_by)
+        task = "style" if select_by == "BLEU-3" else "pairs"
+        if task == "style":
+            pytest.importorskip("pycocoevalcap")
+        trainer_ = trainer(training__epochs=3, training__select_by=select_by, data__task=task)
         assert trainer_.run()["best_epoch"] == 2
         weights, _ = load_tensors(trainer_.folder / "model.safetensors")
         after_two_epochs, _ = load_tensors(trained / "checkpoint.safetensors")
