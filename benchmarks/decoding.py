@@ -55,7 +55,7 @@ def check_agreement() -> float:
 
 
 def seconds(
-    model: Model, sentences: Sequence[Sequence[str]], grammar: str | None, lengths: int | None
+    model: Model, sentences: Sequence[str | Sequence[str]], grammar: str | None, lengths: int | None
 ) -> float:
     """The time that predicting takes, after a first try."""
     begin = time.perf_counter()
@@ -63,17 +63,23 @@ def seconds(
     return time.perf_counter() - begin
 
 
-def speeds(model: Model, sentences: Sequence[Sequence[str]], repeats: int) -> dict[str, float | None]:
+def sentence(pair: Pair) -> str | Sequence[str]:
+    """What a model predicts from: tokens, or text where a word is to be emphasised."""
+    return pair.source if pair.emphasis is None else f"{' '.join(pair.source)} ; {pair.emphasis}"
+
+
+def speeds(model: Model, sentences: Sequence[str | Sequence[str]], repeats: int) -> dict[str, float | None]:
     """Sentences per second in the three ways that matter; the median of several that take turns.
 
     A baseline has no lengths to choose from: its grammar chooses from a beam. What a model cannot do is None.
     """
-    ways: dict[str, tuple[str | None, int | None]] = {"plain": (None, None)}
     every = {"plain": (None, 1), "grammar": ("own", 1), "grammar_5_lengths": ("own", 5)}
+    possible = [way for way in every if way == "plain" or model.constrains]
+    ways: dict[str, tuple[str | None, int | None]]
     if isinstance(model.network, Transducer):
-        ways |= {way: how for way, how in every.items() if way == "plain" or model.constrains}
-    elif model.constrains:
-        ways["grammar"] = ("own", None)
+        ways = {way: every[way] for way in possible}
+    else:
+        ways = {way: (every[way][0], None) for way in possible if way != "grammar_5_lengths"}
     for grammar, lengths in ways.values():
         seconds(model, sentences[:BATCH], grammar, lengths)
     turns = [{way: seconds(model, sentences, *how) for way, how in ways.items()} for _ in range(repeats)]
@@ -96,8 +102,8 @@ def main() -> None:
         progress(str(folder))
         model = ftor.load(folder)
         data = model.config.data
-        pairs = read_pairs(chosen.file, data.source_tokenizer, data.target_tokenizer)
-        found = speeds(model, [pair.source for pair in pairs], repeats)
+        pairs = read_pairs(chosen.file, data.source_tokenizer, data.target_tokenizer, data.emphasis)
+        found = speeds(model, [sentence(pair) for pair in pairs], repeats)
         rows.append({"model": model.config.name, "sentences": len(pairs), **found})
     if not chosen.model:
         for length in LENGTHS[:2] if chosen.quick else LENGTHS:

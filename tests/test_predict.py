@@ -46,8 +46,8 @@ class TestPredictions:
     def test_a_folder_from_before_there_were_baselines_loads(self, damaged, model):
         path = damaged / "config.toml"
         lines = path.read_text().splitlines()
-        later = ("architecture =", "schedule =", "warmup_steps =")
-        assert sum(line.startswith(later) for line in lines) == 3
+        later = ("architecture =", "schedule =", "warmup_steps =", "emphasis =", "aligner =")
+        assert sum(line.startswith(later) for line in lines) == 5
         path.write_text("\n".join(line for line in lines if not line.startswith(later)))
         assert outputs(ftor.load(damaged).predict(SENTENCES)) == outputs(model.predict(SENTENCES))
 

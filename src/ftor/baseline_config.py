@@ -2,17 +2,9 @@
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-Side = Literal["source", "target"]
-
-
-class Section(BaseModel):
-    """A part of a configuration; unknown keys and values of another type are refused."""
-
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, protected_namespaces=()
-    )
+from ftor.sections import Section, Side
 
 
 class Seq2SeqConfig(Section):
@@ -27,8 +19,18 @@ class Seq2SeqConfig(Section):
         """The side whose lengths are similar within a batch."""
         return "target"
 
+    def beam_if(self, chosen: bool) -> int:
+        """How many outputs are kept, if a grammar chooses among them or not."""
+        return self.grammar_beam if chosen else self.beam
 
-class LSTMConfig(Seq2SeqConfig):
+
+class OwnSearchConfig(Seq2SeqConfig):
+    """Those whose beam search is ours."""
+
+    expansions: int = Field(5, ge=1, description="continuations of each output that the beam looks at")
+
+
+class LSTMConfig(OwnSearchConfig):
     """An LSTM with additive attention: `[model]` of `architecture = "lstm"`."""
 
     architecture: Literal["lstm"]
@@ -38,10 +40,9 @@ class LSTMConfig(Seq2SeqConfig):
     decoder_layers: int = Field(1, ge=1)
     recurrent_dropout: float = Field(0.1, ge=0, lt=1, description="between time steps of the encoder")
     layer_dropout: float = Field(0.1, ge=0, lt=1, description="between the layers of the encoder")
-    expansions: int = Field(5, ge=1, description="continuations of each output that the beam looks at")
 
 
-class TransformerConfig(Seq2SeqConfig):
+class TransformerConfig(OwnSearchConfig):
     """A Transformer with relative positions: `[model]` of `architecture = "transformer"`."""
 
     architecture: Literal["transformer"]
@@ -52,7 +53,6 @@ class TransformerConfig(Seq2SeqConfig):
     dropout: float = Field(0.1, ge=0, lt=1, description="on attention weights and the layers' outputs")
     beam: int = Field(1, ge=1, description="how many unfinished outputs are kept; 1 is greedy")
     max_steps: int = Field(78, ge=1, description="the most tokens of an output, its end included")
-    expansions: int = Field(5, ge=1, description="continuations of each output that the beam looks at")
 
     @model_validator(mode="after")
     def _heads_share_the_width(self) -> Self:

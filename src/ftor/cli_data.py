@@ -43,12 +43,15 @@ def align(
     ] = True,
     source_tokenizer: Annotated[Tokenizer, typer.Option(help="english: spaCy's rules.")] = "whitespace",
     target_tokenizer: Annotated[Tokenizer, typer.Option(help="english: spaCy's rules.")] = "whitespace",
+    emphasis: Annotated[
+        bool, typer.Option("--emphasis", help="Sources are `sentence ; word`; the word takes no part.")
+    ] = False,
 ) -> None:
     """Align the words of pairs: which source token each target token comes from."""
     from ftor.data.align import Alignments
     from ftor.data.reading import read_pairs
 
-    pairs = read_pairs(file, source_tokenizer, target_tokenizer)
+    pairs = read_pairs(file, source_tokenizer, target_tokenizer, emphasis)
     found = Alignments.of(pairs, model, iterations, threshold, start_token, Report())
     if output is not None:
         write_lines(found.records(), output)

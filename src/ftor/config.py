@@ -11,8 +11,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
-from ftor.baseline_config import BartConfig, LSTMConfig, Section, Side, TransformerConfig
+from ftor.baseline_config import BartConfig, LSTMConfig, TransformerConfig
 from ftor.errors import FtorError
+from ftor.sections import Section, Side
 
 Order = Literal["fertility-reordering", "reordering-fertility", "fertility"]
 Tokenizer = Literal["whitespace", "english"]
@@ -212,7 +213,7 @@ _OF_TRANSDUCERS = (
     *("data.copy_vocabulary", "data.copy_case", "data.no_copy", "data.emphasis"),
     *("decoding.lengths", "training.aligner", "training.alignment_threshold"),
     *("training.scorer_learning_rate", "training.length_weight", "training.alignment_weight"),
-    *("training.alignment_epochs", "training.align_start"),
+    *("training.alignment_epochs", "training.alignment_iterations", "training.align_start"),
 )
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ftor.config import Config, TransducerConfig
+from ftor.data.emphasis import MARKER
 from ftor.predict import Model
 from ftor.tasks.metrics import Metrics, shown
 
@@ -35,6 +36,9 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
     if config.model.architecture == "bart":
         grammar += "`pretrained` its tokenizer and what describes its network, "
     example = " ".join(model.trained_words[:4])
+    if config.data.emphasis:
+        example += f" {MARKER} {model.trained_words[0]}"
+    longer = "" if config.training.schedule == "linear" else " --set training.epochs=N"
     words = "of its training" if config.model.architecture == "bart" else "it knows"
     explain = f'\n    ftor explain . "{example}"' if isinstance(config.model, TransducerConfig) else ""
     return f"""# {config.name}
@@ -52,7 +56,7 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
 `config.toml` is the whole configuration, `vocab.json` the {len(model.trained_words)} source
 and {len(model.vocabularies.target.tokens)} target tokens {words}, `model.safetensors` its weights,
 {grammar}`metrics.json` all results, `log.jsonl` one line per epoch. `checkpoint*.safetensors` are only
-needed to train on (`ftor train --resume . --set training.epochs=N`).
+needed to train on (`ftor train --resume .{longer}`).
 """
 
 

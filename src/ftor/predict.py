@@ -60,18 +60,24 @@ class Model:
         pairs: Sequence[Pair],
         data_folder: Path | None = None,
         report: Report | None = None,
+        begun: Path | None = None,
     ) -> Self:
         """An untrained model for training pairs; its weights are drawn from torch's generator.
 
-        `data_folder` is where pretrained vectors and a task's facts are looked for, if not in the usual
-        folders.
+        Args:
+            config: what it is to be.
+            pairs: what it will be trained on.
+            data_folder: where pretrained vectors and a task's facts are looked for, if not in the usual
+                folders.
+            report: hears what is read.
+            begun: the folder of a run that goes on: it describes a pretrained network as it was then.
         """
         grammar = Grammar.read(config.decoding.grammar) if config.decoding.grammar else None
         terminals = grammar.terminals if grammar else ()
         copying, data = _copying(config), config.data
         words = Vocabularies.of(pairs, copying, data.start_token, data.lowercase, terminals)
         if data.vectors is None:
-            network, vocabularies = build(config, words)
+            network, vocabularies = build(config, words, folder=begun)
             return cls(config, vocabularies, network, grammar, data_folder)
         path = require_file(data.vectors, data_folder, "data.vectors", "ftor data fetch glove brings some")
         source = words.source.tokens
@@ -211,7 +217,7 @@ class Model:
         language = self._language(grammar)
         k = lengths or (self.config.decoding.lengths if language is not None else 1)
         self.know((source.tokens for source in sources), report)
-        size = batch_size or self.config.training.evaluation_batch_size
+        size = batch_size or self._batch_size(language)
         by_length = sorted(range(len(sources)), key=lambda row: len(sources[row].tokens))
         found: dict[int, Prediction] = {}
         was_training = self.network.training
@@ -331,12 +337,19 @@ class Model:
         found = (
             self._transduced(self.network, batch, read, k, language, structure)
             if isinstance(self.network, Transducer)
-            else self._written(self.network, batch, read, language)
+            else self._written(self.network, batch, sources, read, language)
         )
         if language is None:
             return found
         rows = zip(found, sources, strict=True)
         return [replace(one, well_formed=self.derives(one.tokens, source, language)) for one, source in rows]
+
+    def _batch_size(self, language: Grammar | None) -> int:
+        """As configured; but as many outputs at once when a grammar widens a baseline's beam."""
+        size, model = self.config.training.evaluation_batch_size, self.config.model
+        if language is None or isinstance(model, TransducerConfig):
+            return size
+        return max(1, size * model.beam // model.grammar_beam)
 
     def _transduced(
         self,
@@ -361,16 +374,20 @@ class Model:
         return [Prediction(*parts) for parts in found]
 
     def _written(
-        self, network: Seq2Seq, batch: SourceBatch, sources: list[tuple[str, ...]], language: Grammar | None
+        self,
+        network: Seq2Seq,
+        batch: SourceBatch,
+        sources: list[tuple[str, ...]],
+        read: list[tuple[str, ...]],
+        language: Grammar | None,
     ) -> list[Prediction]:
         """The outputs of a baseline, whose beam a grammar chooses from."""
 
         def derives(row: int, choices: list[int]) -> bool:
-            output = self.vocabularies.output(choices, sources[row])
-            return self.derives(output, sources[row][int(self.vocabularies.start_token) :], language)
+            return self.derives(self.vocabularies.output(choices, read[row]), sources[row], language)
 
         found = network.decode(batch, derives if language is not None else None)
-        rows = zip(sources, found, strict=True)
+        rows = zip(read, found, strict=True)
         return [
             Prediction(source, self.vocabularies.output(tokens, source), score, None)
             for source, (tokens, score) in rows

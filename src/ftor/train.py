@@ -28,7 +28,7 @@ from ftor.model_card import model_card
 from ftor.models.transducer import SPLITS_AT_ONCE, Losses, Transducer
 from ftor.predict import OWN, Model
 from ftor.progress import Count, Report
-from ftor.schedule import scheduled
+from ftor.schedule import parameter_groups, set_learning_rates
 from ftor.stopping import Interrupted, stop_requests
 from ftor.tasks import judges, scorers
 from ftor.tasks.metrics import Metrics
@@ -52,6 +52,14 @@ class Trainer:
     def __init__(self, config: Config, splits: Splits, folder: Path, report: Report) -> None:
         self.config, self.splits, self.folder, self.report = config, splits, folder, report
         settings = config.training
+        judged = judges(config.data.task, splits.data_folder)
+        scores = [name for scorer in scorers(config.data.task, report) for name in scorer.names]
+        selecting = [name for name in scores if name == settings.select_by]
+        if settings.select_by == "BLEU-3" and not selecting:
+            raise ConfigError(
+                f'training.select_by: BLEU-3 needs data.task = "style", found {config.data.task!r}'
+            )
+        self._shown = ["exact_match", *(judge.name for judge in judged[:1]), *selecting]
         if settings.precision == "fp16" and not torch.accelerator.is_available():
             raise ConfigError("training.precision: fp16 needs a GPU, found none; bf16 works everywhere")
         # An autoregressive decoder reads no output before the first: targets of one token leave it unused.
@@ -65,25 +73,20 @@ class Trainer:
             kwargs_handlers=[unused],
         )
         torch.manual_seed(settings.seed)
-        self.model = Model.new(config, splits.train, splits.data_folder, report)
+        self.checkpoints = Checkpoints(folder)
+        begun = folder if self.checkpoints.newest.exists() else None
+        self.model = Model.new(config, splits.train, splits.data_folder, report, begun)
         self.model.know(pair.source for pair in splits.dev)
         self._check_grammar()
         self.train_set = Dataset(splits.train, self.model.vocabularies, self._wanted_alignments())
         self.dev_set = Dataset(splits.reachable_dev, self.model.vocabularies)
-        optimizer = torch.optim.Adam(self._parameter_groups(), lr=settings.learning_rate, fused=True)
+        optimizer = torch.optim.Adam(
+            parameter_groups(self.model.network, settings), lr=settings.learning_rate, fused=True
+        )
         self.network, self.optimizer = self.accelerator.prepare(self.model.network, optimizer)
         steps = settings.average_epochs * math.ceil(len(self.train_set) / settings.batch_size)
         self.average = Average(self.model.network, steps) if steps else None
-        self.checkpoints = Checkpoints(folder)
         self.state = State()
-        judged = judges(config.data.task, splits.data_folder)
-        scores = [name for scorer in scorers(config.data.task, report) for name in scorer.names]
-        selecting = [name for name in scores if name == settings.select_by]
-        if settings.select_by == "BLEU-3" and not selecting:
-            raise ConfigError(
-                f'training.select_by: BLEU-3 needs data.task = "style", found {config.data.task!r}'
-            )
-        self._shown = ["exact_match", *(judge.name for judge in judged[:1]), *selecting]
         self._commit = commit()  # of the code that runs now, whatever happens to its folder until the end
 
     def _check_grammar(self) -> None:
@@ -157,6 +160,8 @@ class Trainer:
         try:
             losses: Losses = self.network(batch)
         except ValueError as error:  # the distributions take no numbers that are not finite
+            if not isinstance(self.model.network, Transducer):
+                raise
             raise TrainingError(f"{self._not_finite(batch, None)} ({error})") from error
         objective = self._objective(losses)
         # Processes' gradients are averaged: this makes it the mean over the whole batch.
@@ -167,7 +172,8 @@ class Trainer:
         norm = accelerator.clip_grad_norm_(self.network.parameters(), settings.clip_norm or math.inf)
         if not math.isfinite(sum(sums)) or (settings.precision != "fp16" and not bool(torch.isfinite(norm))):
             raise TrainingError(self._not_finite(batch, objective))
-        self._set_learning_rates()
+        in_epoch = math.ceil(len(self.train_set) / settings.batch_size)
+        set_learning_rates(self.optimizer, settings, state.epoch * in_epoch + state.step, in_epoch)
         self.optimizer.step()
         if self.average is not None:
             self.average.update()
@@ -201,29 +207,6 @@ class Trainer:
             return wanted
         from_start = from_no_word([pair.target for pair in self.splits.train])
         return [sure + [(0, j) for j in places] for sure, places in zip(wanted, from_start, strict=True)]
-
-    def _parameter_groups(self) -> list[dict[str, Any]]:
-        """The span scorer's parameters with their own learning rate, all others."""
-        settings = self.config.training
-        scorer = [
-            parameter
-            for name, parameter in self.model.network.named_parameters()
-            if name.startswith(("reordering.hidden.", "reordering.output."))
-        ]
-        of_scorer = {id(parameter) for parameter in scorer}
-        others = [p for p in self.model.network.parameters() if id(p) not in of_scorer]
-        rate = settings.scorer_learning_rate
-        groups: list[dict[str, Any]] = [{"params": others, "full_lr": settings.learning_rate}]
-        if scorer:
-            groups.append({"params": scorer, "full_lr": settings.learning_rate if rate is None else rate})
-        return [group | {"lr": group["full_lr"]} for group in groups]
-
-    def _set_learning_rates(self) -> None:
-        """Put the learning rates of this step in place, which depend on nothing but its number."""
-        in_epoch = math.ceil(len(self.train_set) / self.config.training.batch_size)
-        factor = scheduled(self.config.training, self.state.epoch * in_epoch + self.state.step, in_epoch)
-        for group in self.optimizer.param_groups:
-            group["lr"] = factor * group["full_lr"]
 
     def _not_finite(self, batch: Batch, objective: Tensor | None) -> str:
         """Say where, given the examples' losses, or none if not even they could be computed."""
@@ -300,6 +283,8 @@ class Trainer:
             try:
                 losses = self.model.network(batch)
             except ValueError:  # the distributions take no numbers that are not finite
+                if not isinstance(self.model.network, Transducer):
+                    raise
                 total = math.nan
                 break
             total += float((losses.tokens + losses.length).sum())

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ftor.data.copying import Copying
 from ftor.data.emphasis import indicators
-from ftor.data.reading import Pair
+from ftor.data.reading import DataError, Pair
 from ftor.data.vocabulary import COPY, PAD, SOURCE_SPECIALS, START, UNKNOWN, Vocabulary
 
 NO_CLASS = -1
@@ -307,14 +307,23 @@ class Dataset:
         aligned: Sequence[Sequence[tuple[int, int]]] | None = None,
     ) -> None:
         self.pairs, self.vocabularies, self._aligned = list(pairs), vocabularies, aligned
-        self.source = Ragged([vocabularies.source_ids(pair.source) for pair in pairs])
-        self.target = Ragged([vocabularies.target_classes(pair.source, pair.target) for pair in pairs])
+        sources, targets = zip(*map(self._numbers, pairs), strict=True) if pairs else ([], [])
+        self.source, self.target = Ragged(sources), Ragged(targets)
         self._emphasised = vocabularies.emphasised([p.source for p in pairs], [p.emphasis for p in pairs])
         if vocabularies.copying is not None:
             numbers: dict[str, int] = {}
             key, start = vocabularies.copying.key, [NO_STRING] if vocabularies.start_token else []
             self._source_strings = _numbered([p.source for p in pairs], key, start, numbers)
             self._target_strings = _numbered([p.target for p in pairs], key, [], numbers)
+
+    def _numbers(self, pair: Pair) -> tuple[list[int], list[int]]:
+        """Both sides of a pair, or an error that names its line."""
+        try:
+            return self.vocabularies.source_ids(pair.source), self.vocabularies.target_classes(
+                pair.source, pair.target
+            )
+        except DataError as error:
+            raise DataError(f"line {pair.line}: {error}") from None
 
     def __len__(self) -> int:
         return len(self.pairs)

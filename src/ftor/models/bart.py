@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.nn import functional as F
 
 from ftor.baseline_config import BartConfig
@@ -13,6 +13,7 @@ from ftor.errors import FtorError
 from ftor.models.beam import Accepts, Hypothesis
 from ftor.models.seq2seq import Seq2Seq, only_tokens
 from ftor.models.transducer import Losses
+from ftor.nn.padding import inside
 
 try:
     import transformers
@@ -50,29 +51,31 @@ class Bart(Seq2Seq):
         return int(self.bart.config.max_position_embeddings)
 
     def forward(self, batch: Batch) -> Losses:
-        """−log P(y|x), the mean over the subwords of each output; with labels smoothed in training."""
+        """−log P(y|x), a mean over subwords; with labels smoothed in training."""
         start = self.bart.config.decoder_start_token_id
         before = F.pad(batch.target[:, :-1], (1, 0), value=start)
         logits = self.bart(
             input_ids=batch.source,
-            attention_mask=_inside(batch.source, batch.source_lengths),
+            attention_mask=inside(batch.source_lengths, batch.source.shape[1]),
             decoder_input_ids=before,
             use_cache=False,
-        ).logits
+        ).logits.float()
         smoothing = self.config.label_smoothing if self.training else 0.0
         losses = F.cross_entropy(logits.mT, batch.target, reduction="none", label_smoothing=smoothing)
-        inside = _inside(batch.target, batch.target_lengths)
-        return only_tokens((losses * inside).sum(1) / batch.target_lengths)
+        sums = (losses * inside(batch.target_lengths, batch.target.shape[1])).sum(1)
+        # In training the mean over all subwords of the batch, as released; else each example's own.
+        lengths = batch.target_lengths.to(sums.dtype)
+        return only_tokens(sums / (lengths.mean() if self.training else lengths))
 
     @torch.no_grad()
     def decode(self, batch: SourceBatch, accepts: Accepts | None = None) -> list[Hypothesis]:
         """The best output in the beam, by the sum of log-probabilities; a larger beam if some are refused."""
         config, description = self.config, self.bart.config
-        beam = config.beam if accepts is None else config.grammar_beam
+        beam = config.beam_if(accepts is not None)
         kept = 1 if accepts is None else beam
         found = self.bart.generate(
             input_ids=batch.source,
-            attention_mask=_inside(batch.source, batch.source_lengths),
+            attention_mask=inside(batch.source_lengths, batch.source.shape[1]),
             generation_config=transformers.GenerationConfig(
                 num_beams=beam,
                 num_return_sequences=kept,
@@ -86,8 +89,8 @@ class Bart(Seq2Seq):
             ),
         )
         rows = [
-            Hypothesis(*row)
-            for row in zip(found.sequences.tolist(), found.sequences_scores.tolist(), strict=True)
+            Hypothesis(self._written(tokens), score)
+            for tokens, score in zip(found.sequences.tolist(), found.sequences_scores.tolist(), strict=True)
         ]
         best = []
         for row in range(len(batch.source)):
@@ -95,6 +98,12 @@ class Bart(Seq2Seq):
             right = (one for one in mine if accepts is None or accepts(row, one.tokens))
             best.append(next(right, mine[0]))
         return best
+
+    def _written(self, tokens: list[int]) -> list[int]:
+        """An output without what stands before it, and without its end and what comes after."""
+        end = self.bart.config.eos_token_id
+        written = tokens[1:]
+        return written[: written.index(end)] if end in written else written
 
     def save_description(self, folder: Path, tokenizer: Any) -> None:
         """Write what `described` needs, which training does not change."""
@@ -119,16 +128,12 @@ def pretrained(config: BartConfig) -> tuple[Bart, Any]:
 def described(config: BartConfig, folder: Path) -> tuple[Bart, Any]:
     """A model without its weights, and its tokenizer, from what `save_description` wrote."""
     try:
-        description = transformers.BartConfig.from_pretrained(folder)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+        description = transformers.BartConfig.from_pretrained(folder, local_files_only=True)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as error:
-        raise FtorError(f"{folder}: expected a tokenizer and a model's description: {error}") from None
+        reason = str(error).splitlines()[0]
+        raise FtorError(f"{folder}: expected a tokenizer and a model's description: {reason}") from None
     return Bart(config, transformers.BartForConditionalGeneration(description)), tokenizer
-
-
-def _inside(ids: Tensor, lengths: Tensor) -> Tensor:
-    """Which positions of (B, n) are before the end of their row."""
-    return torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
 
 
 def _drop_tied(module: nn.Module, state: dict[str, Any], prefix: str, _: Any) -> None:

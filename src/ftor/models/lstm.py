@@ -9,33 +9,8 @@ from ftor.models.beam import Accepts, Hypothesis, Memory, State, beam_search
 from ftor.models.seq2seq import Seq2Seq, only_tokens, teacher, token_losses, with_end
 from ftor.models.transducer import Losses
 from ftor.nn import HighwayBiLSTM, PretrainedEmbedding
-
-
-class AdditiveAttention(nn.Module):
-    """vᵀ tanh(W s + U h_i), normalised over i.
-
-    Args:
-        width: H, of queries s and of keys h.
-    """
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.query = nn.Linear(width, width, bias=False)
-        self.key = nn.Linear(width, width, bias=False)
-        self.score = nn.Linear(width, 1, bias=False)
-
-    def forward(self, query: Tensor, keys: Tensor, values: Tensor, inside: Tensor) -> Tensor:
-        """The attended values (B, W, H).
-
-        Args:
-            query: (B, W, H), W queries for each source.
-            keys: (B, n, H), U h.
-            values: (B, n, H), h.
-            inside: (B, n), which positions are of the source.
-        """
-        scores: Tensor = self.score((self.query(query)[:, :, None] + keys[:, None]).tanh()).squeeze(-1)
-        weights = scores.masked_fill(~inside[:, None], -torch.inf).softmax(-1)
-        return weights @ values
+from ftor.nn.additive_attention import AdditiveAttention
+from ftor.nn.padding import inside
 
 
 class LSTMSeq2Seq(Seq2Seq):
@@ -65,14 +40,13 @@ class LSTMSeq2Seq(Seq2Seq):
         self.encoder = HighwayBiLSTM(
             H, config.encoder_layers, 1, config.recurrent_dropout, config.layer_dropout, inputs=D
         )
-        self.target_embedding = _embedding(
-            classes + 1, D
-        )  # the last one is what comes before the first token
+        # The last target is the end, and what comes before the first.
+        self.target_embedding = _embedding(classes + 1, D)
         self.attention = AdditiveAttention(H)
         self.cell = nn.LSTMCell(H + D, H)
         layers = config.decoder_layers - 1
         self.upper = nn.LSTM(H, H, layers, batch_first=True) if layers else None
-        self.output = nn.Linear(H, classes + 1)  # the last one is the end
+        self.output = nn.Linear(H, classes + 1)
 
     def read(self, source: Tensor, lengths: Tensor) -> tuple[Memory, Tensor]:
         """What the decoder knows of `source` (B, n) ids with `lengths` (B,), and its first state (B, H)."""
@@ -81,26 +55,32 @@ class LSTMSeq2Seq(Seq2Seq):
         half = encoded.shape[-1] // 2
         last = encoded[torch.arange(len(encoded), device=encoded.device), lengths - 1, :half]
         begin = torch.cat([last, encoded[:, 0, half:]], -1)
-        inside = torch.arange(source.shape[1], device=source.device) < lengths[:, None]
-        return (encoded, self.attention.key(encoded), inside), begin
+        keys = self.attention.key(encoded).to(encoded.dtype)
+        return (encoded, keys, inside(lengths, source.shape[1])), begin
 
     def forward(self, batch: Batch) -> Losses:
         """−log P(y|x), the mean over the tokens of each output."""
-        (encoded, keys, inside), h = self.read(batch.source, batch.source_lengths)
+        memory, begin = self.read(batch.source, batch.source_lengths)
         before, golds = teacher(batch, self.classes)
-        embedded = self.target_embedding(before).unbind(1)
-        begin, c = h, torch.zeros_like(h)
+        with torch.autocast(begin.device.type, enabled=False):  # not all CPUs have LSTMs in half precision
+            top = self._write(memory, begin, before)
+            losses = token_losses(self.output(top), golds, batch.target_lengths)
+        return only_tokens(losses.sum(1) / (batch.target_lengths + 1))
+
+    def _write(self, memory: Memory, begin: Tensor, before: Tensor) -> Tensor:
+        """The top layer's states (B, L, H), given the token before each, `before` (B, L)."""
+        encoded, keys, real = memory
+        h, c = begin, torch.zeros_like(begin)
         states = []
-        for x in embedded:  # the attention alone has to wait for the state before
-            attended = self.attention(h[:, None], keys, encoded, inside).squeeze(1)
+        for x in self.target_embedding(before).unbind(1):  # attention has to wait for the state before
+            attended = self.attention(h[:, None], keys, encoded, real).squeeze(1)
             h, c = self.cell(torch.cat([attended, x], -1), (h, c))
             states.append(h)
         top = torch.stack(states, 1)
         if self.upper is not None:
             first = begin.expand(self.upper.num_layers, -1, -1).contiguous()
             top, _ = self.upper(top, (first, torch.zeros_like(first)))
-        losses = token_losses(self.output(top), golds, batch.target_lengths)
-        return only_tokens(losses.sum(1) / (batch.target_lengths + 1))
+        return top
 
     def start(self, begin: Tensor) -> State:
         """The states (R, 1, …) of outputs without a token: h, c, then those of the layers above."""
@@ -110,9 +90,9 @@ class LSTMSeq2Seq(Seq2Seq):
 
     def step(self, memory: Memory, state: State, previous: Tensor) -> tuple[Tensor, State]:
         """See `ftor.models.beam.Step`."""
-        encoded, keys, inside = memory
+        encoded, keys, real = memory
         h, c, above_h, above_c = state
-        attended = self.attention(h, keys, encoded, inside)
+        attended = self.attention(h, keys, encoded, real)
         x = torch.cat([attended, self.target_embedding(previous)], -1)
         R, W, H = h.shape
         h, c = (values.view(R, W, H) for values in self.cell(*_flat(x, (h, c))))
@@ -128,8 +108,7 @@ class LSTMSeq2Seq(Seq2Seq):
         """The best output in the beam; a larger beam if some are not accepted."""
         memory, begin = self.read(batch.source, batch.source_lengths)
         config = self.config
-        beam = config.beam if accepts is None else config.grammar_beam
-        sizes = (beam, config.expansions, config.max_steps)
+        sizes = (config.beam_if(accepts is not None), config.expansions, config.max_steps)
         return beam_search(self.step, memory, self.start(begin), self.classes, *sizes, accepts)
 
 

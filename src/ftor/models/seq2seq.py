@@ -10,6 +10,7 @@ from ftor.data.batching import NO_CLASS, Batch, SourceBatch
 from ftor.data.vocabulary import PAD
 from ftor.models.beam import Accepts, Hypothesis
 from ftor.models.transducer import FLOOR, Losses
+from ftor.nn.padding import inside
 
 
 class Seq2Seq(nn.Module, ABC):
@@ -52,8 +53,7 @@ def token_losses(logits: Tensor, golds: Tensor, lengths: Tensor) -> Tensor:
     """
     log_p = logits.log_softmax(-1).gather(-1, golds.clamp(min=0)[..., None]).squeeze(-1)
     log_p = log_p.masked_fill(golds == NO_CLASS, torch.tensor(FLOOR).log().item())
-    inside = torch.arange(golds.shape[1], device=golds.device) <= lengths[:, None]
-    return -log_p.masked_fill(~inside, 0)
+    return -log_p.masked_fill(~inside(lengths + 1, golds.shape[1]), 0)
 
 
 def only_tokens(tokens: Tensor) -> Losses:

@@ -20,6 +20,7 @@ from ftor.nn import (
     PretrainedEmbedding,
     ReorderingLayer,
 )
+from ftor.nn.padding import inside
 from ftor.ops.dispatch import LOG_ZERO
 
 FLOOR = 1e-10
@@ -205,7 +206,7 @@ class Transducer(nn.Module):
             right = batch.copyable | (batch.target != COPY)[:, None, :]
             weights = whole * right[:, :, None, :]
         p = (weights * gold).sum((1, 2)).masked_fill(batch.target < 0, 0)
-        tokens = -(_inside(batch.target_lengths, p) * (p + FLOOR).log()).sum(1)
+        tokens = -(inside(batch.target_lengths, p.shape[1]) * (p + FLOOR).log()).sum(1)
         length = -reading.fertility.log_prob_length(batch.target_lengths)
         if batch.aligned is None:
             return Losses(tokens, length, torch.zeros_like(tokens))
@@ -299,11 +300,11 @@ class Transducer(nn.Module):
             if search is not None:
                 return _searched(search, batch, mixture, lengths, length_scores)
             p, choices = mixture.max(-1)
-        inside = _inside(lengths, p)
+        real = inside(lengths, p.shape[1])
         log_p = p.clamp(min=torch.finfo(p.dtype).tiny).log()
         # A length of probability 0 stands in where fewer than k are possible.
-        scores = (length_scores + (inside * log_p).sum(1)).clamp(min=LOG_ZERO)
-        return Decoded(choices * inside, lengths, scores, length_scores)
+        scores = (length_scores + (real * log_p).sum(1)).clamp(min=LOG_ZERO)
+        return Decoded(choices * real, lengths, scores, length_scores)
 
     def _greedy(self, batch: SourceBatch, reading: Reading, whole: Tensor) -> tuple[Tensor, Tensor]:
         """Choices and their probabilities (B, L), each the best given those before it."""
@@ -334,11 +335,6 @@ class Transducer(nn.Module):
         mixture = F.pad(by_class, (0, choices.shape[1]))
         places = choices.clamp(min=0)[:, None, :].expand_as(copy)
         return mixture.scatter_add(-1, places, copy * (choices >= 0)[:, None, :])
-
-
-def _inside(lengths: Tensor, like: Tensor) -> Tensor:
-    """Which positions of (B, L) are before the end of their row."""
-    return torch.arange(like.shape[1], device=like.device) < lengths[:, None]
 
 
 def _searched(

@@ -11,6 +11,7 @@ from ftor.data.batching import Batch, SourceBatch
 from ftor.models.beam import Accepts, Hypothesis, Memory, State, beam_search
 from ftor.models.seq2seq import Seq2Seq, only_tokens, teacher, token_losses, with_end
 from ftor.models.transducer import Losses
+from ftor.nn.padding import inside
 from ftor.nn.relative_attention import CrossAttention, RelativeAttention, sinusoids
 
 POSITION_DROPOUT = 0.1
@@ -82,12 +83,12 @@ class RelativeTransformer(Seq2Seq):
         First which positions are inside of it, then the keys and values of each layer.
         """
         source, lengths = with_end(source, lengths)
-        inside = torch.arange(source.shape[1], device=source.device) < lengths[:, None]
+        real = inside(lengths, source.shape[1])
         x = self._embed(self.embedding(source), 0)
         for layer in self.encoder:
-            x, _, _ = layer(x, inside[:, None], self._nothing(x), None)
+            x, _, _ = layer(x, real[:, None], self._nothing(x), None)
         read = (layer.source.read(x) for layer in self.decoder)  # type: ignore[union-attr, operator]
-        return inside, *(part for both in read for part in both)
+        return real, *(part for both in read for part in both)
 
     def write(self, memory: Memory, state: State, tokens: Tensor) -> tuple[Tensor, State]:
         """Read more tokens of outputs, and say what comes after each.
@@ -100,16 +101,16 @@ class RelativeTransformer(Seq2Seq):
         Returns:
             Logits (B, L, V + 1), and the state with these tokens in it.
         """
-        inside, *read = memory
+        real, *read = memory
         m, L = state[0].shape[2], tokens.shape[1]
         x = self._embed(self.target_embedding(tokens), m)
         positions = torch.arange(m + L, device=tokens.device)
         allowed = (positions <= positions[m:, None])[None]
         after: list[Tensor] = []
         for layer, before, source in zip(self.decoder, _pairs(state), _pairs(read), strict=True):
-            x, key, value = layer(x, allowed, before, (*source, inside))
+            x, key, value = layer(x, allowed, before, (*source, real))
             after += [key, value]
-        return self.output(x), tuple(after)
+        return self.output(x).to(self.output.weight.dtype), tuple(after)
 
     def forward(self, batch: Batch) -> Losses:
         """−log P(y|x), the sum over the tokens of each output."""
@@ -136,8 +137,7 @@ class RelativeTransformer(Seq2Seq):
         memory = self.read(batch.source, batch.source_lengths)
         state = tuple(part[:, None] for part in self.start(memory))
         config = self.config
-        beam = config.beam if accepts is None else config.grammar_beam
-        sizes = (beam, config.expansions, config.max_steps)
+        sizes = (config.beam_if(accepts is not None), config.expansions, config.max_steps)
         return beam_search(self.step, memory, state, self.classes, *sizes, accepts)
 
     def _embed(self, x: Tensor, first: int) -> Tensor:

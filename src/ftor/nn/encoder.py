@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from ftor.nn.padding import padded, real_positions
+from ftor.nn.padding import inside, padded, real_positions
 from ftor.ops.check import check_dropout, check_lengths, check_shape, check_size
 from ftor.ops.recurrence import highway_lstm
 
@@ -63,7 +63,7 @@ class HighwayBiLSTM(nn.Module):
         check_shape("x", x, ("B", "n", self.inputs))
         check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the n of x")
         # Padding gets no gradient, but 0·NaN would be NaN in that of the projection's weights.
-        padding = torch.arange(x.shape[1], device=x.device) >= lengths[:, None]
+        padding = ~inside(lengths, x.shape[1])
         x = x.masked_fill(padding[..., None], 0) if bool(padding.any()) else x
         return self.encode(self.project(x), lengths)
 

@@ -1,9 +1,9 @@
 """The fertility layer: how many copies of each token, from its contextual vector."""
 
-import torch
 from torch import Tensor, nn
 
 from ftor.distributions import Fertility
+from ftor.nn.padding import inside
 from ftor.ops.check import check_dropout, check_lengths, check_shape, check_size
 
 
@@ -51,6 +51,6 @@ class FertilityLayer(nn.Module):
         if source_lengths is not None:
             check_lengths("source_lengths", source_lengths, "x", x, 1, x.shape[1], "the n of x")
             # Padding gets no gradient, but 0·NaN would be NaN in that of the MLP's weights.
-            padding = torch.arange(x.shape[1], device=x.device) >= source_lengths[:, None]
+            padding = ~inside(source_lengths, x.shape[1])
             x = x.masked_fill(padding[..., None], 0)
         return Fertility(self.mlp(x) / self.temperature, source_lengths)

@@ -4,9 +4,14 @@ import torch
 from torch import Tensor
 
 
+def inside(lengths: Tensor, n: int) -> Tensor:
+    """Which positions (B, n) are before the ends of rows of `lengths` (B,)."""
+    return torch.arange(n, device=lengths.device) < lengths[:, None]
+
+
 def real_positions(lengths: Tensor, n: int) -> tuple[Tensor, Tensor]:
     """Row and place, (N,) each, of the positions of (B, n) that are before their row's end."""
-    rows, places = (torch.arange(n, device=lengths.device) < lengths[:, None]).nonzero(as_tuple=True)
+    rows, places = inside(lengths, n).nonzero(as_tuple=True)
     return rows, places
 
 

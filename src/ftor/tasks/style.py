@@ -72,7 +72,9 @@ def meteor(golds: Outputs, outputs: Outputs) -> list[float]:
     except (OSError, ValueError):
         process.kill()
         said = process.stderr.read().decode("utf-8", "replace").strip().splitlines()
-        raise FtorError(f"METEOR: expected a score from java, found {said[:1] or 'nothing'}") from None
+        raise FtorError(
+            f"METEOR: expected a score from java, found {said[0] if said else 'nothing'}"
+        ) from None
     finally:
         # What pycocoevalcap leaves open, and a lock that its destructor would wait for.
         if scorer.lock.locked():
@@ -90,7 +92,12 @@ def java_problem() -> str:
     if program is None:
         return "expected java on the PATH, found none"
     # A name on the PATH is not enough: some systems have one that only says where to get Java.
-    answer = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)
+    try:
+        answer = subprocess.run(
+            [program, "-version"], capture_output=True, text=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{program} does not run: {error}"
     return f"{program} does not run: {answer.stderr.strip()[:200]}" if answer.returncode else ""
 
 
