@@ -301,8 +301,15 @@ class TestBart:
         monkeypatch.setenv("HF_HUB_OFFLINE", "1")
         finished = run_here(*arguments("bart", tmp_path / "run", model__pretrained=str(tmp_path / "none")))
         assert finished.code == 1
-        assert "model.pretrained: expected the folder of a BART, or its name" in finished.err
+        assert f"model.pretrained: expected the folder of a BART, found no folder {tmp_path}" in finished.err
         assert not (tmp_path / "run").exists()
+
+    def test_a_name_that_is_not_there_is_named(self, arguments, tmp_path, monkeypatch):
+        monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+        finished = run_here(*arguments("bart", tmp_path / "run", model__pretrained="no-such-model"))
+        assert finished.code == 1
+        assert "model.pretrained: expected the folder of a BART, or its name" in finished.err
+        assert "give its folder" in finished.err
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

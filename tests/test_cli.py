@@ -112,6 +112,15 @@ class TestOwnData:
         assert finished.err == "error: nowhere: expected a data folder, found none\n"
         assert list(tmp_path.iterdir()) == []
 
+    def test_own_training_pairs_with_the_experiments_test_are_told(self, own, tmp_path):
+        (tmp_path / "mirror").mkdir()
+        for name in ("mirror/test.tsv", "own.tsv"):
+            (tmp_path / name).write_text("a b\ta b b a\n")
+        chosen = ["--train", "own.tsv", "--dev", "own.tsv", "--data-dir", tmp_path]
+        finished = run_here("train", "mirror", *chosen, "--out", tmp_path / "run", "--set", "epochs=1")
+        assert finished.code == 0, finished.err
+        assert "no --test is given: the model is tested on mirror/test.tsv of mirror" in finished.err
+
     def test_no_training_file(self, own):
         finished = own()
         assert finished.code == 1

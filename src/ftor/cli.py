@@ -103,7 +103,10 @@ def train(
             if path is not None
         ]
         overrides += [f"training.seed={seed}"] if seed is not None else []
-        run = Run.new(Config.load(experiment, overrides), out)
+        config = Config.load(experiment, overrides)
+        if train_file is not None and test_file is None and config.data.test is not None:
+            Report().warn(f"no --test is given: the model is tested on {config.data.test} of {experiment}")
+        run = Run.new(config, out)
     _use(threads)
     metrics = run.train(data_dir, Report(), ledger)
     if metrics is None:
@@ -214,7 +217,12 @@ def evaluate(
 @app.command(epilog='Example: ftor explain runs/mirror-0 "a b c" --out picture.svg')
 def explain(
     folder: Folder,
-    sentence: Annotated[str, typer.Argument(metavar="SENTENCE")],
+    sentence: Annotated[
+        str,
+        typer.Argument(
+            metavar="SENTENCE", help="As in training; `sentence ; word` if a word is to be emphasised."
+        ),
+    ],
     out: Annotated[Path | None, typer.Option(help="A picture, .png or .svg, instead of text.")] = None,
     lengths: Lengths = None,
     grammar: GrammarOption = "own",

@@ -163,10 +163,9 @@ class Config(Section):
             section, key = path.split(".")
             found, default = (getattr(values, key) for values in (getattr(self, section), _DEFAULTS[section]))
             if found != default:
-                expected = "none" if default is None else _toml(default)
                 raise ValueError(
-                    f"{path}: expected {expected}, as it is of no use to architecture "
-                    f'"{self.model.architecture}", found {_toml(found)}'
+                    f'{path}: expected nothing, as it means nothing to architecture "{self.model.architecture}", '
+                    f"found {_toml(found)}"
                 )
         return self
 
@@ -326,7 +325,7 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     """A phrase that names the known key that was most likely meant, if there is one."""
     by_last_part = {key.rsplit(".", 1)[-1]: key for key in known}
     by_last_part.update({key: key for key in known})
-    close = difflib.get_close_matches(name, by_last_part, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(name, by_last_part, n=1, cutoff=0.75)
     return f" (did you mean {by_last_part[close[0]]}?)" if close else ""
 
 

@@ -79,7 +79,8 @@ class Model:
         if data.vectors is None:
             network, vocabularies = build(config, words, folder=begun)
             return cls(config, vocabularies, network, grammar, data_folder)
-        path = require_file(data.vectors, data_folder, "data.vectors", "ftor data fetch glove brings some")
+        hint = "ftor data fetch glove brings some, for --set data.vectors=glove.6B.200d.txt"
+        path = require_file(data.vectors, data_folder, "data.vectors", hint)
         source = words.source.tokens
         vectors = read_vectors(path, source, report)
         if report is not None:
@@ -213,7 +214,7 @@ class Model:
             if value is not None and value < 1:
                 raise ValueError(f"{name}: expected at least 1, found {value}")
         if lengths is not None:
-            self.require_transducer("lengths")
+            self.require_transducer("--lengths")
         language = self._language(grammar)
         k = lengths or (self.config.decoding.lengths if language is not None else 1)
         self.know((source.tokens for source in sources), report)

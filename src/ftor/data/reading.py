@@ -82,6 +82,8 @@ def read_sources(
     for number, (sentence, word) in enumerate(zip(sentences, words, strict=True), 1):
         try:
             if isinstance(sentence, str):
+                if word is not None:
+                    raise DataError("expected the word to emphasise behind its text, found it in `emphasis`")
                 source = read_source(sentence, tokenizer, emphasis)
             else:
                 source = Source(tuple(sentence), word)

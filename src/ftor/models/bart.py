@@ -114,13 +114,16 @@ class Bart(Seq2Seq):
 def pretrained(config: BartConfig) -> tuple[Bart, Any]:
     """The pretrained model that a configuration names, and its tokenizer."""
     name = config.pretrained
+    if name.startswith(("/", ".", "~")) and not Path(name).expanduser().is_dir():
+        raise FtorError(f"model.pretrained: expected the folder of a BART, found no folder {name}")
     try:
         bart = transformers.BartForConditionalGeneration.from_pretrained(name, dtype=torch.float32)
         tokenizer = transformers.AutoTokenizer.from_pretrained(name)
     except (OSError, ValueError) as error:
         raise FtorError(
             f"model.pretrained: expected the folder of a BART, or its name on the Hugging Face hub, found "
-            f"{name!r}: {str(error).splitlines()[0]}"
+            f"{name!r}: {str(error).splitlines()[0]} Where there is no network, fetch it elsewhere, and give "
+            "its folder."
         ) from None
     return Bart(config, bart), tokenizer
 
