@@ -154,19 +154,19 @@ class TestArchitectures:
             ),
             (
                 ["model.architecture=lstm", "decoding.lengths=5"],
-                'decoding.lengths: expected nothing, as it means nothing to architecture "lstm", found 5',
+                'decoding.lengths: expected none, since it means nothing to "lstm", found 5',
             ),
             (
                 ["model.architecture=lstm", "training.length_weight=1.0"],
-                'training.length_weight: expected nothing, as it means nothing to architecture "lstm", found 1.0',
+                'training.length_weight: expected none, since it means nothing to "lstm", found 1.0',
             ),
             (
                 ["model.architecture=transformer", "data.vectors=glove.txt"],
-                'data.vectors: expected nothing, as it means nothing to architecture "transformer"',
+                'data.vectors: expected none, since it means nothing to "transformer"',
             ),
             (
                 ["model.architecture=bart", "training.word_dropout=0.1"],
-                "training.word_dropout: expected nothing",
+                "training.word_dropout: expected none",
             ),
         ],
     )

@@ -164,7 +164,7 @@ class Config(Section):
             found, default = (getattr(values, key) for values in (getattr(self, section), _DEFAULTS[section]))
             if found != default:
                 raise ValueError(
-                    f'{path}: expected nothing, as it means nothing to architecture "{self.model.architecture}", '
+                    f'{path}: expected none, since it means nothing to "{self.model.architecture}", '
                     f"found {_toml(found)}"
                 )
         return self
