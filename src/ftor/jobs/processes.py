@@ -26,6 +26,7 @@ class Processes:
     def __init__(self, slots: int) -> None:
         self.slots = slots
         self._running: dict[Job, subprocess.Popen[str]] = {}
+        self._listeners: list[threading.Thread] = []
         self._events: queue.Queue[tuple[Job, Event]] = queue.Queue()
 
     def __enter__(self) -> Self:
@@ -40,6 +41,8 @@ class Processes:
                 process.wait(SECONDS_TO_STOP)
             except (subprocess.TimeoutExpired, KeyboardInterrupt):
                 process.kill()
+        for listener in self._listeners:
+            listener.join()
 
     def start(self, job: Job) -> None:
         """Carry out a job, now."""
@@ -59,7 +62,8 @@ class Processes:
         assert process.stdin is not None
         process.stdin.write(job.to_json() + "\n")  # and it stays open for as long as we live
         process.stdin.flush()
-        threading.Thread(target=self._listen, args=[job, process], daemon=True).start()
+        self._listeners.append(threading.Thread(target=self._listen, args=[job, process], daemon=True))
+        self._listeners[-1].start()
 
     def stop(self, job: Job) -> None:
         """Have a job stop where it can go on from."""
@@ -80,15 +84,16 @@ class Processes:
 
     def _listen(self, job: Job, process: subprocess.Popen[str]) -> None:
         """Pass a process's events on; if it ends without its last one, say how."""
-        assert process.stdout is not None
         last: Event | None = None
-        for line in process.stdout:
-            last = event_from_json(line)
-            if isinstance(last, LAST):
-                break
-            self._events.put((job, last))
-        code = process.wait()
+        with process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                last = event_from_json(line)
+                if isinstance(last, LAST):
+                    break
+                self._events.put((job, last))
         if last is None or not isinstance(last, LAST):
+            code = process.returncode
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             last = Failed(f"its process ended with {how}; see {job.log}")
         self._events.put((job, last))
