@@ -53,7 +53,7 @@ def test_a_killed_driver_stops_its_runs_and_the_same_command_goes_on(tmp_path, a
     driver.kill()
     driver.communicate()
     assert ledger(tmp_path) == []
-    finished = end(start(*arguments(60)))
+    finished = end(start(*arguments(60)), seconds=600)
     assert finished.code == 0, finished.err
     logs = [(tmp_path / "runs" / f"mirror-{seed}.log").read_text() for seed in (0, 1)]
     assert all(log.count("going on with") == 1 for log in logs)
