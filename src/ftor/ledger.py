@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import torch
-
 import ftor
 
 
 def machine() -> dict[str, Any]:
     """Which version, on what, and the most memory that this process has had."""
     import resource  # which Windows lacks
+
+    import torch
 
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
