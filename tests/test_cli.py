@@ -20,6 +20,7 @@ COMMANDS = [
     "explain",
     "results",
     "align",
+    "tune",
     "data list",
     "data import",
     "data fetch",
