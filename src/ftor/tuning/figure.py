@@ -44,7 +44,7 @@ def save(plan: Plan, trials: Sequence[Trial], path: Path) -> None:
 
 def _draw(plan: Plan, trials: Sequence[Trial]) -> Figure:
     rows = math.ceil(len(plan.space.keys) / COLUMNS)
-    figure = Figure(figsize=(8.5, 3.1 + 2.0 * rows), layout="constrained")
+    figure = Figure(figsize=(8.0, 3.3 + 2.0 * rows), layout="constrained")
     grid = figure.add_gridspec(rows + 1, COLUMNS, height_ratios=[1.4, *[1.0] * rows])
     top = figure.add_subplot(grid[0, :])
     _draw_trials(top, plan, trials)
@@ -57,13 +57,14 @@ def _draw(plan: Plan, trials: Sequence[Trial]) -> Figure:
             axes.tick_params(labelleft=False)
         else:
             axes.set_ylabel(f"{plan.objective}, %")
+    figure.legend(*top.get_legend_handles_labels(), loc="outside lower center", ncols=7, frameon=False)
     return figure
 
 
 def _draw_trials(axes: Axes, plan: Plan, trials: Sequence[Trial]) -> None:
     complete = [trial for trial in trials if trial.mean is not None]
     numbers = [trial.number for trial in complete]
-    axes.set_title(f"{plan.name}: dev {plan.objective} on {plan.on}")
+    axes.set_title(f"{plan.name}: dev {plan.objective}" + f" on {plan.on}" * (plan.on != plan.experiment))
     best = list(accumulate((_percent(trial.mean) for trial in complete), max))
     axes.step(
         [*numbers, trials[-1].number],
@@ -81,8 +82,7 @@ def _draw_trials(axes: Axes, plan: Plan, trials: Sequence[Trial]) -> None:
     _draw_points(axes, trials, [trial.number for trial in trials], with_labels=True)
     axes.set_xlabel("trial")
     axes.set_ylabel(f"{plan.objective}, %")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 
 
 def _draw_parameter(axes: Axes, plan: Plan, trials: Sequence[Trial], key: str) -> None:
@@ -109,6 +109,7 @@ def _draw_points(
 ) -> None:
     """The trials' means at their places; those without one stand at the bottom."""
     best = winner(trials)
+    axes.margins(0.06, 0.14)  # room for the ring, and for what stands at the bottom
     groups = {
         "mean": ("o", BLUE, [trial.mean is not None and not trial.unchanged for trial in trials]),
         "unchanged": ("s", ORANGE, [trial.mean is not None and trial.unchanged for trial in trials]),

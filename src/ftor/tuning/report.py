@@ -52,13 +52,14 @@ def _seeds(plan: Plan, trial: Trial) -> str:
 
 
 def _table(plan: Plan, trials: Sequence[Trial]) -> Table:
-    title = f"{plan.name}: dev {plan.objective} on {plan.on}, {plan.config.training.epochs} epochs"
+    on = f" on {plan.on}" * (plan.on != plan.experiment)
+    title = f"{plan.name}: dev {plan.objective}{on}, {plan.config.training.epochs} epochs"
     table = Table(title=escape(title), title_justify="left")
     table.add_column("trial")
     for key in plan.space.keys:
-        table.add_column(key.rsplit(".", 1)[-1].replace("_", " "), justify="right")
+        table.add_column(key.rsplit(".", 1)[-1].replace("_", "\n"), justify="right")
     for seed in plan.seeds:
-        table.add_column(f"seed {seed}", justify="right")
+        table.add_column(f"seed\n{seed}", justify="right")
     table.add_column("mean", justify="right")
     table.add_column("state")
     for trial in trials:

@@ -26,6 +26,7 @@ class _Run:
     epoch: int = 0
     best: float | None = None
     progress: Progress | None = None
+    whole: float | None = None  # seconds, as far as it can tell
 
 
 class Watch:
@@ -68,7 +69,10 @@ class Watch:
 
     def progress(self, name: str, progress: Progress) -> None:
         """A run is as far as this."""
-        self._runs[name].progress = progress
+        run = self._runs[name]
+        run.progress = progress
+        if 0 < progress.done < progress.total:
+            run.whole = progress.seconds_left * progress.total / (progress.total - progress.done)
 
     def epoch(self, name: str, epoch: int, value: float) -> None:
         """A run has ended an epoch."""
@@ -140,8 +144,8 @@ class Watch:
     def _seconds_left(self) -> float | None:
         """As long as the runs that are left take if they are like those so far."""
         under_way = [run.progress for run in self._runs.values() if run.progress is not None]
-        whole = [part.seconds_left * part.total / max(part.total - part.done, 1) for part in under_way]
-        known = [result.seconds for result in self._results] or whole
+        guesses = [run.whole for run in self._runs.values() if run.whole is not None]
+        known = [result.seconds for result in self._results] or guesses
         if not known:
             return None
         each = fmean(known)
