@@ -14,7 +14,7 @@ from ftor.tuning.plan import make_plan
 from ftor.tuning.report import print_report, winning_toml
 from ftor.tuning.search import Search
 from ftor.tuning.store import JOURNAL, Store, StudyError
-from ftor.tuning.trials import winner
+from ftor.tuning.trials import epoch_value, winner
 from ftor.tuning.watch import Watch
 from pretended_runs import EPOCHS, Pretended
 
@@ -234,3 +234,16 @@ def test_the_picture_is_the_same_every_time(tune, tmp_path, suffix):
     for name in ("a", "b"):
         save(plan, trials, tmp_path / f"{name}.{suffix}")
     assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("select_by", "value"), [("loss", 0.1), ("exact_match", 0.1), ("accuracy", 0.3), ("BLEU-3", 0.5)]
+)
+def test_the_objective_is_what_epochs_are_compared_by(select_by, value):
+    record = {"epoch": 1, "dev_loss": 9.0, "dev_exact_match": 0.1, "dev_well_formed": 0.2}
+    record |= {"dev_execution_accuracy": 0.3, "dev_execution_accuracy_released": 0.4, "dev_BLEU-3": 0.5}
+    assert epoch_value(record, select_by) == value
+
+
+def test_a_task_without_an_accuracy_of_its_own_has_exact_match():
+    assert epoch_value({"dev_exact_match": 0.1, "dev_length_error": 2.0}, "accuracy") == 0.1

@@ -128,7 +128,7 @@ class Search:
             run = self._running[job]
             if isinstance(event, Epoch):
                 value = epoch_value(event.record, self._plan.config.training.select_by)
-                self.watch.epoch(run.name, event.record["epoch"], value)
+                self.watch.epoch(run.name, value)
                 if self._is_hopeless(run, event.record["epoch"], value):
                     hopeless.append(run.trial)
             elif isinstance(event, Progress):

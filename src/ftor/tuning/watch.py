@@ -23,7 +23,6 @@ SECONDS_BETWEEN_LINES = 60.0
 class _Run:
     """How far a run is."""
 
-    epoch: int = 0
     best: float | None = None
     progress: Progress | None = None
     whole: float | None = None  # seconds, as far as it can tell
@@ -74,10 +73,10 @@ class Watch:
         if 0 < progress.done < progress.total:
             run.whole = progress.seconds_left * progress.total / (progress.total - progress.done)
 
-    def epoch(self, name: str, epoch: int, value: float) -> None:
-        """A run has ended an epoch."""
+    def epoch(self, name: str, value: float) -> None:
+        """A run has ended an epoch with this value."""
         run = self._runs[name]
-        run.epoch, run.best = epoch, value if run.best is None else max(value, run.best)
+        run.best = value if run.best is None else max(value, run.best)
 
     def left(self, name: str) -> None:
         """A run goes on no more."""
@@ -134,12 +133,13 @@ class Watch:
         return ", ".join(parts)
 
     def _status(self, run: _Run) -> str:
-        parts = [f"epoch {run.epoch + 1} of {self._plan.config.training.epochs}"]
+        if run.progress is None:
+            return "starting"
+        epochs, done = self._plan.config.training.epochs, run.progress.done / run.progress.total
+        parts = [f"epoch {min(int(done * epochs) + 1, epochs)} of {epochs}"]
         if run.best is not None:
             parts.append(f"best {percent(run.best)}")
-        if run.progress is not None:
-            parts.append(f"{duration(run.progress.seconds_left)} left")
-        return ", ".join(parts) if run.progress or run.best is not None else "starting"
+        return ", ".join([*parts, f"{duration(run.progress.seconds_left)} left"])
 
     def _seconds_left(self) -> float | None:
         """As long as the runs that are left take if they are like those so far."""
