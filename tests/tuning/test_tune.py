@@ -13,7 +13,7 @@ from ftor.config import Config
 from ftor.jobs import Failed
 from pretended_runs import Pretended
 
-PATIENCE = 300
+PATIENCE = 600
 """Seconds: a process takes five to start, and more than a minute where others keep the machine busy."""
 
 
