@@ -21,6 +21,7 @@ COMMANDS = [
     "reproduce",
     "results",
     "align",
+    "tune",
     "data list",
     "data import",
     "data fetch",

@@ -44,7 +44,7 @@ PAGES = (
     "README.md",
     *(
         f"docs/{page}.md"
-        for page in ("training", "parsing", "style", "baselines", "data", "RESULTS", "reproducing")
+        for page in ("training", "parsing", "style", "baselines", "tuning", "data", "RESULTS", "reproducing")
     ),
 )
 

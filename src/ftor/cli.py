@@ -11,6 +11,7 @@ import typer
 from ftor import __version__
 from ftor.cli_data import DataDir, align, data_app
 from ftor.cli_reproduce import reproduce
+from ftor.cli_tune import tune
 from ftor.config import Config, ConfigError, shipped
 from ftor.errors import FtorError
 from ftor.output import show, write_lines
@@ -32,6 +33,7 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.command(epilog="Example: ftor align pairs.tsv --threshold 0.7 --output alignments.jsonl")(align)
 app.command(epilog="Example: ftor reproduce geo --seeds 2 --jobs 2")(reproduce)
+app.command(epilog="Example: ftor tune geo-template-rf --trials 20 --epochs 50")(tune)
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A model folder, as ftor train makes it.")]
 Threads = Annotated[int, typer.Option(min=1, help="CPU threads; more than one pays on an idle machine only.")]

@@ -1,0 +1,1 @@
+"""Searching for better hyperparameters, by the paper's protocol and over its spaces."""

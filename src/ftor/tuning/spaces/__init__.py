@@ -1,0 +1,1 @@
+"""The search spaces of the paper, one TOML file each; `ftor.tuning.space` says what they apply to."""

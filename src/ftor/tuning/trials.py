@@ -1,0 +1,113 @@
+"""What was tried and what came of it, and the paper's choice among it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Literal
+
+from ftor.jobs import Finished
+from ftor.tuning.space import Value
+
+State = Literal["running", "complete", "pruned", "failed"]
+FINALISTS = 2
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one run came to on dev at its best epoch: the objective, and the loss that settles ties."""
+
+    value: float
+    loss: float
+    epoch: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A configuration and its runs.
+
+    Attributes:
+        values: by key of the space.
+        results: by seed.
+        unchanged: whether it is the experiment's own configuration.
+        reason: why it failed.
+        third: the check with the third seed, if there was one; in it a text says why it failed.
+    """
+
+    number: int
+    values: Mapping[str, Value]
+    results: Mapping[int, Result]
+    state: State = "complete"
+    unchanged: bool = False
+    reason: str | None = None
+    third: Result | str | None = None
+
+    @property
+    def mean(self) -> float | None:
+        """Over the two seeds, if both are there."""
+        return fmean(result.value for result in self.results.values()) if self.state == "complete" else None
+
+    @property
+    def checked(self) -> float | None:
+        """The value with the third seed."""
+        return self.third.value if isinstance(self.third, Result) else None
+
+    def mean_with(self, third: bool) -> float:
+        """Over two seeds, or all three."""
+        results = [
+            *self.results.values(),
+            *([self.third] if third and isinstance(self.third, Result) else []),
+        ]
+        return fmean(result.value for result in results)
+
+
+def by_mean(trial: Trial) -> tuple[float, float]:
+    """What trials are compared by: the mean; of equal ones, the lower mean loss."""
+    return trial.mean_with(third=False), -fmean(result.loss for result in trial.results.values())
+
+
+def finalists(trials: Sequence[Trial]) -> list[Trial]:
+    """The best of those that were drawn, best first; of equal ones, the first."""
+    drawn = [trial for trial in trials if trial.state == "complete" and not trial.unchanged]
+    return sorted(drawn, key=by_mean, reverse=True)[:FINALISTS]
+
+
+def to_check(trials: Sequence[Trial]) -> list[Trial]:
+    """Those that are trained with the third seed: the finalists, and what they have to be better than."""
+    unchanged = [trial for trial in trials if trial.state == "complete" and trial.unchanged]
+    return finalists(trials) + unchanged
+
+
+def winner(trials: Sequence[Trial]) -> Trial | None:
+    """The finalist that is best with the third seed, or the unchanged configuration if as good on average.
+
+    None if no trial is complete.
+    """
+    best = max(
+        finalists(trials),
+        key=lambda trial: (-1.0 if trial.checked is None else trial.checked, by_mean(trial)),
+        default=None,
+    )
+    unchanged = next((trial for trial in trials if trial.state == "complete" and trial.unchanged), None)
+    if best is None or unchanged is None:
+        return best or unchanged
+    third = best.checked is not None and unchanged.checked is not None
+    return unchanged if unchanged.mean_with(third) >= best.mean_with(third) else best
+
+
+def epoch_value(record: Mapping[str, Any], select_by: str) -> float:
+    """The objective in a line of a run's log."""
+    if select_by == "BLEU-3":
+        return float(record["dev_BLEU-3"])
+    if select_by == "accuracy":
+        own = [name for name in record if name.startswith("dev_") and name.endswith("accuracy")]
+        return float(record[own[0] if own else "dev_exact_match"])
+    return float(record["dev_exact_match"])
+
+
+def result_of(finished: Finished, log: Sequence[Mapping[str, Any]], select_by: str) -> Result:
+    """What a finished run came to, from its record and its log."""
+    epoch = finished.record["best_epoch"]
+    best = log[epoch - 1]
+    seconds = finished.record["seconds"] + finished.record["dev_seconds"]
+    return Result(epoch_value(best, select_by), float(best["dev_loss"]), epoch, seconds)

@@ -1,0 +1,54 @@
+"""Runs that nobody trains, for tests of what carries out many of them."""
+
+import json
+
+from ftor.jobs import Epoch, Finished, Stopped
+
+EPOCHS = 3
+
+
+class Pretended:
+    """Runs that come to what `outcome(weight, seed)` says: the value, or the event that ends them."""
+
+    def __init__(self, outcome, slots=2):
+        self.outcome, self.slots, self.running, self.started, self.stopped = outcome, slots, {}, [], []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        assert not self.running or error[0]
+
+    def start(self, job):
+        assert len(self.running) < self.slots
+        assert job.config.data.test is None
+        self.started.append(job.name)
+        self.running[job] = 0
+
+    def stop(self, job):
+        assert job in self.running
+        self.stopped.append(job.name)
+        self.running[job] = None
+
+    def wait(self, seconds):
+        events = []
+        for job, done in list(self.running.items()):
+            outcome = self.outcome(job.config.training.length_weight, job.config.training.seed)
+            if done is None:
+                events.append((job, Stopped()))
+            elif not isinstance(outcome, float):
+                events.append((job, outcome))
+            elif done < EPOCHS:
+                self.running[job] += 1
+                value = outcome * (done + 1) / EPOCHS
+                record = {"epoch": done + 1, "dev_loss": job.config.training.length_weight}
+                record |= {"dev_exact_match": value, "dev_length_error": 0.0}
+                job.folder.mkdir(parents=True, exist_ok=True)
+                with (job.folder / "log.jsonl").open("a") as file:
+                    file.write(json.dumps(record) + "\n")
+                events.append((job, Epoch(record)))
+                continue
+            else:
+                events.append((job, Finished({"best_epoch": EPOCHS, "seconds": 1.0, "dev_seconds": 0.5})))
+            del self.running[job]
+        return events

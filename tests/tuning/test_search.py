@@ -1,0 +1,249 @@
+"""The protocol, with runs that nobody trains: what is drawn, started, pruned, compared and kept."""
+
+import signal
+import tomllib
+from collections import Counter
+
+import pytest
+
+from ftor.config import Config
+from ftor.jobs import Failed, Lost
+from ftor.progress import Report
+from ftor.tuning.figure import save
+from ftor.tuning.plan import make_plan
+from ftor.tuning.report import print_report, winning_toml
+from ftor.tuning.search import Search
+from ftor.tuning.store import JOURNAL, Store, StudyError
+from ftor.tuning.trials import epoch_value, winner
+from ftor.tuning.watch import Watch
+from pretended_runs import EPOCHS, Pretended
+
+BASE = 3.2  # the unchanged length weight
+THIRD = 1002
+
+
+@pytest.fixture
+def tune(tmp_path):
+    space = tmp_path / "space.toml"
+    space.write_text('"training.length_weight" = { low = 0.1, high = 10.0 }')
+
+    def run(outcome, slots=2, trials=4, **options):
+        plan = make_plan("transducer", space, epochs=EPOCHS, trials=trials, **options)
+        store = Store(plan, tmp_path)
+        executor = Pretended(outcome, slots)
+        watch = Watch(plan, store.trials(), slots, Report(quiet=True))
+        assert Search(store, executor, watch, 1, None).run()
+        return plan, store.trials(), executor
+
+    return run
+
+
+def test_two_seeds_each_a_third_for_the_best_two_and_for_the_unchanged(tune):
+    _, trials, executor = tune(lambda weight, seed: weight / 20)
+    assert [trial.unchanged for trial in trials] == [True, False, False, False, False]
+    assert trials[0].values == {"training.length_weight": BASE}
+    assert {trial.state for trial in trials} == {"complete"}
+    assert Counter(executor.started).most_common(1)[0][1] == 1
+    best = sorted(trials[1:], key=lambda trial: -trial.values["training.length_weight"])[:2]
+    assert {name for name in executor.started if name.endswith(str(THIRD))} == {
+        f"trial-{trial.number}-seed-{THIRD}" for trial in (trials[0], *best)
+    }
+    assert winner(trials).number == best[0].number
+    assert winner(trials).mean == pytest.approx(best[0].values["training.length_weight"] / 20)
+
+
+def test_the_third_seed_decides_between_the_best_two(tune):
+    _, trials, _ = tune(lambda weight, seed: 1 - weight / 20 if seed == THIRD else 0.5 + weight / 20)
+    first, second = sorted(trials[1:], key=lambda trial: -trial.mean)[:2]
+    assert first.mean > second.mean
+    assert winner(trials).number == second.number
+
+
+def test_the_unchanged_configuration_wins_if_it_is_as_good(tune):
+    plan, trials, _ = tune(lambda weight, seed: 0.5)
+    assert winner(trials).unchanged
+    assert tomllib.loads(winning_toml(plan, trials, winner(trials))) == {"base": "transducer"}
+
+
+def test_of_equal_trials_those_with_the_lower_loss_are_finalists(tune):
+    _, trials, _ = tune(lambda weight, seed: 0.1 if weight == BASE else 0.5)  # the loss is the weight
+    weights = sorted(trial.values["training.length_weight"] for trial in trials[1:])
+    checked = [trial.values["training.length_weight"] for trial in trials[1:] if trial.third]
+    assert sorted(checked) == weights[:2]
+    assert winner(trials).values["training.length_weight"] == weights[0]
+
+
+@pytest.mark.parametrize("slots", [1, 2, 3])
+def test_a_failed_trial_is_kept_with_its_reason_and_others_go_on(tune, slots, capsys):
+    plan, trials, executor = tune(
+        lambda weight, seed: Failed("it broke") if weight > 5 else weight / 20, slots
+    )
+    failed = [trial for trial in trials if trial.values["training.length_weight"] > 5]
+    assert failed
+    assert all((trial.state, trial.mean) == ("failed", None) for trial in failed)
+    assert not executor.running
+    print_report(plan, trials)
+    assert f"trial {failed[0].number} failed: seed 1000: it broke" in capsys.readouterr().out
+    assert winner(trials).state == "complete"
+
+
+def test_if_all_fail_nothing_wins(tune):
+    _, trials, _ = tune(lambda weight, seed: Failed("it broke"))
+    assert [trial.state for trial in trials] == ["failed"] * 5
+    assert winner(trials) is None
+
+
+def test_a_finalist_that_fails_with_the_third_seed_loses(tune, capsys):
+    def outcome(weight, seed):
+        return Failed("it broke") if seed == THIRD and weight > 5 else weight / 20
+
+    plan, trials, _ = tune(outcome)
+    assert isinstance(max(trials, key=lambda trial: trial.mean).third, str)
+    assert winner(trials).checked is not None
+    print_report(plan, trials)
+    assert "failed with it" in capsys.readouterr().out
+
+
+def test_runs_that_are_lost_are_started_again(tune):
+    lost = {}
+
+    def outcome(weight, seed):
+        lost[weight, seed] = lost.get((weight, seed), 0) + 1
+        return Lost("gone") if lost[weight, seed] == 1 else 0.5
+
+    _, trials, executor = tune(outcome, trials=1)
+    assert {trial.state for trial in trials} == {"complete"}
+    assert set(Counter(executor.started).values()) == {2}
+
+
+@pytest.mark.parametrize("slots", [1, 2, 4])
+def test_pruning_stops_hopeless_trials_and_spares_the_unchanged(tune, slots):
+    _, trials, executor = tune(lambda weight, seed: weight / 20, slots, trials=12, prune=True)
+    states = Counter(trial.state for trial in trials)
+    assert states["pruned"] >= 2
+    assert states["complete"] >= 6
+    assert trials[0].state == "complete"
+    pruned = {trial.number for trial in trials if trial.state == "pruned"}
+    assert {int(name.split("-")[1]) for name in executor.stopped} <= pruned
+    assert all(trial.mean is None and trial.third is None for trial in trials if trial.number in pruned)
+    assert winner(trials).values["training.length_weight"] == max(
+        trial.values["training.length_weight"] for trial in trials
+    )
+
+
+def test_without_pruning_nothing_is_stopped(tune):
+    _, trials, executor = tune(lambda weight, seed: weight / 20, trials=12)
+    assert (executor.stopped, {trial.state for trial in trials}) == ([], {"complete"})
+
+
+class Killed(BaseException):
+    """Whatever ends a process without its knowing."""
+
+
+@pytest.mark.parametrize("when", [1, 3, 5, 8, 11, 14])
+def test_a_search_that_is_cut_off_comes_to_the_same_end(tune, tmp_path, when):
+    calls = []
+
+    def outcome(weight, seed):
+        calls.append(weight)
+        if len(calls) == 3 * when:
+            raise Killed
+        return weight / 20
+
+    with pytest.raises(Killed):
+        tune(outcome)
+    before = {trial.number: trial.values for trial in Store(tune_plan(tmp_path), tmp_path).trials()}
+    with (tmp_path / JOURNAL).open("a") as file:
+        file.write('{"op_code": 5, "worker')  # and half a line
+    _, trials, executor = tune(lambda weight, seed: weight / 20)
+    assert {number: trials[number].values for number in before} == before
+    assert [trial.number for trial in trials] == [0, 1, 2, 3, 4]
+    drawn = {number: trial.values for number, trial in enumerate(trials)}
+    (tmp_path / JOURNAL).unlink()
+    _, others, _ = tune(lambda weight, seed: weight / 20)
+    assert {number: trial.values for number, trial in enumerate(others)} == drawn
+    assert winner(others).number == winner(trials).number
+    assert max(Counter(executor.started).values()) == 1
+
+
+def tune_plan(folder, **options):
+    return make_plan("transducer", folder / "space.toml", epochs=EPOCHS, trials=4, **options)
+
+
+def test_a_finished_search_has_nothing_left_to_do_and_can_be_extended(tune):
+    _, trials, _ = tune(lambda weight, seed: weight / 20)
+    _, again, executor = tune(lambda weight, seed: weight / 20)
+    assert (again, executor.started) == (trials, [])
+    _, more, executor = tune(lambda weight, seed: weight / 20, trials=6)
+    assert [trial.values for trial in more[:5]] == [trial.values for trial in trials]
+    assert len(more) == 7
+
+
+def test_a_search_with_other_settings_is_refused(tune, tmp_path):
+    tune(lambda weight, seed: 0.5)
+    with pytest.raises(StudyError, match="sampler: expected random, found tpe"):
+        tune(lambda weight, seed: 0.5, sampler="tpe")
+    (tmp_path / "space.toml").write_text('"training.length_weight" = { low = 0.1, high = 9.0 }')
+    with pytest.raises(StudyError, match=r"space: training.length_weight: expected .*10.0.*, found .*9.0"):
+        tune(lambda weight, seed: 0.5)
+
+
+def test_ctrl_c_stops_all_runs(tune, tmp_path):
+    plan = tune_plan(tmp_path)
+
+    def outcome(weight, seed):
+        signal.raise_signal(signal.SIGINT)
+        return 0.5
+
+    executor = Pretended(outcome)
+    store = Store(plan, tmp_path)
+    before = signal.getsignal(signal.SIGINT)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one, here, is nobody's
+    try:
+        assert not Search(store, executor, Watch(plan, [], 2, Report(quiet=True)), 1, None).run()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert sorted(executor.stopped) == sorted(executor.started) == ["trial-0-seed-1000", "trial-0-seed-1001"]
+    assert [trial.state for trial in store.trials()] == ["running"]
+    _, trials, executor = tune(lambda weight, seed: 0.5)
+    assert "trial-0-seed-1000" in executor.started
+    assert len(trials) == 5
+
+
+def test_tpe_learns_from_trials(tune):
+    _, trials, _ = tune(lambda weight, seed: weight / 20, trials=16, sampler="tpe")
+    weights = [trial.values["training.length_weight"] for trial in trials[1:]]
+    assert sum(weights[10:]) / 6 > sum(weights[:10]) / 10
+
+
+def test_the_winner_is_written_with_where_it_is_from(tune, tmp_path):
+    plan, trials, _ = tune(lambda weight, seed: weight / 20)
+    text = winning_toml(plan, trials, winner(trials))
+    assert "# trial" in text
+    assert "from 0.1 to 10.0; transducer has 3.2" in text
+    (tmp_path / "tuned.toml").write_text(text)
+    config = Config.load(tmp_path / "tuned.toml")
+    assert config.training.length_weight == winner(trials).values["training.length_weight"]
+    assert config.training.epochs == Config.load("transducer").training.epochs
+    assert config.name == "tuned"
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_the_picture_is_the_same_every_time(tune, tmp_path, suffix):
+    plan, trials, _ = tune(lambda weight, seed: Failed("no") if weight > 8 else weight / 20, trials=8)
+    for name in ("a", "b"):
+        save(plan, trials, tmp_path / f"{name}.{suffix}")
+    assert (tmp_path / f"a.{suffix}").read_bytes() == (tmp_path / f"b.{suffix}").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("select_by", "value"), [("loss", 0.1), ("exact_match", 0.1), ("accuracy", 0.3), ("BLEU-3", 0.5)]
+)
+def test_the_objective_is_what_epochs_are_compared_by(select_by, value):
+    record = {"epoch": 1, "dev_loss": 9.0, "dev_exact_match": 0.1, "dev_well_formed": 0.2}
+    record |= {"dev_execution_accuracy": 0.3, "dev_execution_accuracy_released": 0.4, "dev_BLEU-3": 0.5}
+    assert epoch_value(record, select_by) == value
+
+
+def test_a_task_without_an_accuracy_of_its_own_has_exact_match():
+    assert epoch_value({"dev_exact_match": 0.1, "dev_length_error": 2.0}, "accuracy") == 0.1

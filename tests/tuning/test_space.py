@@ -1,0 +1,172 @@
+"""Spaces: the published ones have the authors' bounds, and one's own are checked before anything runs."""
+
+import re
+
+import pytest
+
+from ftor.config import Config, ConfigError, shipped
+from ftor.tuning.plan import make_plan, tuned_on
+from ftor.tuning.space import Choices, Range, published, read
+
+TEMPERATURES = Choices((1.0, 2.0, 3.0, 4.0, 5.0))
+GEO = {
+    "training.alignment_epochs": Range(3, 10),
+    "training.length_weight": Range(0.001 * 32, 0.1 * 32, log=True),
+    "training.alignment_threshold": Range(0.51, 0.9),
+    "training.alignment_weight": Range(0.1 * 32, 1.0 * 32),
+    "model.decoder_hidden": Choices((128, 200, 256, 300)),
+    "model.temperature": TEMPERATURES,
+}
+ATIS = {
+    "training.alignment_epochs": Range(5, 10),
+    "training.length_weight": Range(0.01 * 32, 1.0 * 32, log=True),
+    "training.alignment_threshold": Range(0.51, 0.85),
+    "training.alignment_weight": Range(0.1 * 32, 1.0 * 32),
+    "model.decoder_hidden": Choices((200, 256, 300, 400)),
+    "model.temperature": TEMPERATURES,
+}
+OKAPI = {
+    "training.alignment_epochs": Range(5, 10),
+    "training.alignment_threshold": Range(0.51, 0.85),
+    "training.alignment_weight": Range(0.1 * 32, 1.0 * 32),
+}
+LSTM = {
+    "model.recurrent_dropout": Range(0.0, 0.6),
+    "model.layer_dropout": Range(0.0, 0.6),
+    "model.hidden": Choices((150, 200, 300, 400)),
+    "model.encoder_layers": Range(1, 3),
+    "model.decoder_layers": Range(1, 3),
+    "training.batch_size": Choices((32, 64)),
+}
+TRANSFORMER = {
+    "model.dropout": Range(0.0, 0.6),
+    "model.heads": Range(4, 12),
+    "model.width": Range(16, 64, step=2, times="model.heads"),
+    "model.layers": Range(3, 10),
+    "model.hidden": Choices((256, 512, 1024, 2048)),
+    "training.batch_size": Choices((32, 64, 128)),
+    "training.learning_rate": Range(1e-5, 1e-3, log=True),
+}
+
+
+@pytest.mark.parametrize(
+    ("experiment", "expected"),
+    [
+        ("geo-template-rf", GEO),
+        ("geo-template", GEO),
+        ("atis-length", ATIS),
+        ("okapi-email", OKAPI),
+        ("mirror-lstm", LSTM),
+        ("atis-length-lstm", LSTM),
+        ("mirror-transformer", TRANSFORMER),
+    ],
+)
+def test_published_spaces_have_the_authors_bounds(experiment, expected):
+    config = Config.load(experiment)
+    if "training.length_weight" in expected:
+        assert config.training.batch_size == 32  # which the released bounds are summed over
+    assert dict(published(config).keys) == expected
+
+
+def test_every_experiment_has_a_space_that_it_can_have_or_none():
+    without = {name for name in shipped() if published(Config.load(name)) is None}
+    for name in shipped().keys() - without:
+        published(Config.load(name)).check(Config.load(name))
+    transducers = {
+        name for name in shipped() if name.startswith("mirror") and not re.search("lstm|transf", name)
+    }
+    bart, style = ({name for name in shipped() if word in name} for word in ("bart", "style"))
+    assert without == transducers | bart | style | {"transducer"}
+
+
+@pytest.mark.parametrize(
+    ("experiment", "other"),
+    [
+        ("geo-iid-rf", "geo-template-rf"),
+        ("geo-length", "geo-template"),
+        ("geo-template-ar", "geo-template-ar"),
+        ("atis-iid", "atis-length"),
+        ("atis-iid-transformer", "atis-length-transformer"),
+        ("mirror-xyz-lstm", "mirror-lstm"),
+        ("okapi-calendar", "okapi-calendar"),
+        ("my/geo-iid.toml", "my/geo-iid.toml"),
+    ],
+)
+def test_tuned_on_what_is_out_of_distribution(experiment, other):
+    assert tuned_on(experiment) == other
+
+
+def test_trials_know_no_test_pairs():
+    plan = make_plan("geo-iid-rf", epochs=3, on_itself=True)
+    assert (plan.on, plan.config.data.train, plan.config.data.test) == (
+        "geo-iid-rf",
+        "geo/iid_train.tsv",
+        None,
+    )
+    assert plan.config.training.epochs == 3
+    assert make_plan("geo-iid-rf").config.data.train == "geo/template_train.tsv"
+
+
+def test_heads_share_the_width():
+    plan = make_plan("mirror-transformer")
+    assert plan.space.drawn(plan.config).keys() >= {"model.heads", "model.dropout"}
+    assert "model.width" not in plan.space.drawn(plan.config)  # the released has wider heads than the space
+    values = plan.values({"model.heads": 7, "model.width": 18})
+    assert plan.config_for(values, 0).model.width == 126
+
+
+OWN = """
+"training.length_weight" = { low = 0.01, high = 1.0, log = true }
+model.decoder_hidden = { choices = [128, 200] }
+[training]
+alignment_epochs = { low = 3, high = 10 }
+"""
+
+
+def test_own_space(tmp_path):
+    file = tmp_path / "space.toml"
+    file.write_text(OWN.replace('"', "'"))
+    assert dict(read(file).keys) == {
+        "training.length_weight": Range(0.01, 1.0, log=True),
+        "model.decoder_hidden": Choices((128, 200)),
+        "training.alignment_epochs": Range(3, 10),
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("'training.lenght_weight' = { low = 1, high = 2 }", "did you mean training.length_weight"),
+        ("'training.length_weight' = { low = 1, hihg = 2 }", "expected { low, high } or { choices }"),
+        (
+            "'training.length_weight' = { low = 1, high = 2, lgo = true }",
+            "expected low, high, log, step, times, found lgo",
+        ),
+        ("'training.length_weight' = { low = 2, high = 1 }", "expected low ≤ high, found 2 and 1"),
+        ("'training.length_weight' = { low = 0, high = 1, log = true }", "log: expected a low above 0"),
+        ("'training.length_weight' = { low = 'a', high = 1 }", "low: expected a number, found 'a'"),
+        ("'training.alignment_threshold' = { low = 0.5, high = 1.5 }", "less than or equal to 1, found 1.5"),
+        ("'model.width' = { choices = [] }", "choices: expected numbers"),
+        ("'model.width' = { low = 2.5, high = 8.0 }", "model.width: expected a valid integer"),
+        (
+            "'training.seed' = { low = 1, high = 8 }",
+            "training.seed: expected a key that trials can differ in",
+        ),
+        ("'width' = { low = 2, high = 8 }", "width: expected section.key"),
+        ("'model.width' = { low = 2, high = 8, times = 'model.head' }", "times: model.head: unknown key"),
+        ("", "expected keys and their values, found none"),
+        ("a", "Expected '='"),
+    ],
+)
+def test_wrong_spaces_are_refused(tmp_path, text, message):
+    file = tmp_path / "space.toml"
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=re.escape(message)) as error:
+        make_plan("transducer", file)
+    assert str(error.value).startswith(str(file))
+
+
+@pytest.mark.parametrize("experiment", ["mirror", "style-passive", "transducer", "atis-iid-bart"])
+def test_experiments_without_a_space_say_so(experiment):
+    with pytest.raises(ConfigError, match=r"expected an experiment with a published search space.*--space"):
+        make_plan(experiment)
