@@ -1,6 +1,5 @@
 """The command that runs the paper's experiments."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -59,14 +58,14 @@ def reproduce(
     Ctrl-C stops the runs where they can go on from; the same command goes on with them. Each finished run
     is a line of a ledger, from which ftor results makes the tables.
     """
+    from ftor.jobs.processes import cores
     from ftor.paper import TABLES
     from ftor.reproduce import Board, Choice, Status, carry_out, plan, require_data
     from ftor.results import read_ledgers
 
     names = list(TABLES) if table == "all" else [table]
-    cores = _cores()
-    jobs = jobs or cores
-    threads = threads or (1 if ray else max(1, cores // jobs))
+    jobs = jobs or cores()
+    threads = threads or (1 if ray else max(1, cores() // jobs))
     planned = plan(Choice(names, seeds, only or [], baselines, settings or []), out, data_dir, threads)
     records = read_ledgers(ledgers) if ledgers.is_dir() else []
     missing = [run for run in planned if not run.is_in(records)]
@@ -90,11 +89,6 @@ def reproduce(
         report.say("stopped; the same command goes on")
     if any(status.state != "done" for status in statuses):
         raise typer.Exit(1)
-
-
-def _cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _executor(ray: str | None, jobs: int) -> "Executor":

@@ -1,6 +1,5 @@
 """The command that searches for better hyperparameters."""
 
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -71,23 +70,23 @@ def tune(
 
 def _carry_out(plan: Plan, folder: Path, picture: Path, jobs: int | None, data_dir: Path | None) -> bool:
     """Search and report; whether it came to an end."""
+    from ftor.data.splits import require_files
     from ftor.errors import FtorError
-    from ftor.jobs.processes import Processes
+    from ftor.jobs.processes import Processes, cores
     from ftor.tuning.report import print_report, write_winner
     from ftor.tuning.search import Search
     from ftor.tuning.store import Store, alone
     from ftor.tuning.trials import winner
     from ftor.tuning.watch import Watch
 
-    cores = os.cpu_count() or 1
-    slots = jobs if jobs is not None else cores
+    slots = jobs if jobs is not None else cores()
     report = Report()
-    _check_data(plan, data_dir)
+    require_files(plan.config, data_dir)  # without which every trial would fail
     with alone(folder):
         store = Store(plan, folder)
         _announce(plan, folder, slots, report)
         watch = Watch(plan, store.trials(), slots, report)
-        if not Search(store, Processes(slots), watch, max(1, cores // slots), data_dir).run():
+        if not Search(store, Processes(slots), watch, max(1, cores() // slots), data_dir).run():
             report.say(f"stopped; to go on: {shlex.join(['ftor', *sys.argv[1:]])}")
             return False
         trials = store.trials()
@@ -101,19 +100,6 @@ def _carry_out(plan: Plan, folder: Path, picture: Path, jobs: int | None, data_d
         report.say(f"picture in {picture}")
         print(f"winner in {write_winner(plan, trials, best, folder)}")
     return True
-
-
-def _check_data(plan: Plan, data_dir: Path | None) -> None:
-    """Refuse to begin without pairs, which would have every trial fail."""
-    from ftor.data.reading import DataError, require_file
-    from ftor.tasks import GENERATED
-
-    data = plan.config.data
-    if data.train is None:
-        raise DataError(f"{plan.on}: data.train: expected a TSV file, found none")
-    for split, name in {"train": data.train, "dev": data.dev}.items():
-        if name is not None and data.task not in GENERATED:
-            require_file(name, data_dir, f"data.{split}")
 
 
 def _announce(plan: Plan, folder: Path, slots: int, report: Report) -> None:

@@ -97,7 +97,7 @@ def test_no_optuna(experiment):
     ("arguments", "code", "message"),
     [
         (["tune", "mirror"], 2, "expected an experiment with a published search space"),
-        (["tune", "geo-iid", "--data-dir", "."], 1, "data.train: geo/template_train.tsv: no such file"),
+        (["tune", "geo-iid", "--data-dir", "."], 1, "geo-template: geo/template_train.tsv: no such file"),
         (["tune", "geo-iid", "--figure", "a.gif"], 2, "expected .png or .svg, found a.gif"),
         (["tune", "geo-iid", "--space", "none.toml"], 1, "none.toml: No such file"),
     ],

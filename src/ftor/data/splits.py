@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 
 from ftor.config import Config, ConfigError, TransducerConfig
-from ftor.data.reading import DataError, Pair, data_folders, find_file, read_pairs
+from ftor.data.reading import DataError, Pair, data_folders, find_file, read_pairs, require_file
 from ftor.progress import Report
 from ftor.tasks import GENERATED, TASKS
 
@@ -67,6 +67,17 @@ def load_splits(config: Config, chosen: Path | None, folder: Path, report: Repor
     if len(reachable_dev) < len(dev):
         report.warn(f"{dev_name}: {len(dev) - len(reachable_dev)} of {len(dev)} pairs are out of reach")
     return Splits(train, dev, pairs.get("test", []), reachable_dev, str(paths["train"]), chosen)
+
+
+def require_files(config: Config, chosen: Path | None) -> None:
+    """See that the files of an experiment are there, before any of many runs begins."""
+    data = config.data
+    if data.train is None:
+        raise DataError(f"{config.name}: data.train: expected a TSV file, found none")
+    pairs = () if data.task in GENERATED else (data.train, data.dev, data.test)
+    for name in (*pairs, data.vectors):
+        if name is not None:
+            require_file(name, chosen, config.name, "`ftor data fetch` brings the published ones")
 
 
 def _find(config: Config, chosen: Path | None, folder: Path, report: Report) -> dict[str, Path]:

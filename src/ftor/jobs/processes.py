@@ -14,6 +14,11 @@ SECONDS_TO_STOP = 60.0
 """After which a process that was asked to stop, at the end of everything, is killed."""
 
 
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class Processes:
     """Some jobs side by side, each with its own threads.
 

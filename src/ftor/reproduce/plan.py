@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ftor.config import Config, ConfigError
-from ftor.data.reading import require_file
+from ftor.data.splits import require_files
 from ftor.jobs import Job
 from ftor.paper import TABLES, Row
 from ftor.results import Record
-from ftor.tasks import GENERATED
 
 ON_A_GPU = ("transformer", "bart")
 """The networks that are given a GPU of a cluster that has any."""
@@ -89,11 +88,7 @@ def plan(choice: Choice, out: Path, data_folder: Path | None, threads: int) -> l
 def require_data(planned: Iterable[Planned], data_folder: Path | None) -> None:
     """See that the files are there that the runs need, before any of them begins."""
     for config in {run.row.experiment: run.job.config for run in planned}.values():
-        data = config.data
-        files = [] if data.task in GENERATED else [data.train, data.dev, data.test]
-        for name in (*files, data.vectors):
-            if name is not None:
-                require_file(name, data_folder, config.name, "`ftor data fetch` brings the published ones")
+        require_files(config, data_folder)
 
 
 def _seeds(choice: Choice, table: str) -> int:
