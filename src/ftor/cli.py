@@ -10,6 +10,7 @@ import typer
 
 from ftor import __version__
 from ftor.cli_data import DataDir, align, data_app
+from ftor.cli_results import results
 from ftor.config import Config, ConfigError, shipped
 from ftor.errors import FtorError
 from ftor.output import show, write_lines
@@ -30,6 +31,7 @@ app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.command(epilog="Example: ftor align pairs.tsv --threshold 0.7 --output alignments.jsonl")(align)
+app.command(epilog="Example: ftor results geo --format latex")(results)
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A model folder, as ftor train makes it.")]
 Threads = Annotated[int, typer.Option(min=1, help="CPU threads; more than one pays on an idle machine only.")]
@@ -241,18 +243,6 @@ def explain(
         show(view(prediction))
     else:
         picture(prediction, out)
-
-
-@app.command(epilog="Example: ftor results --ledgers results")
-def results(
-    ledgers: Annotated[Path, typer.Option(help="The folder of the ledgers that --ledger wrote.")] = Path(
-        "results"
-    ),
-) -> None:
-    """Print the paper's numbers beside those of the recorded runs, in Markdown."""
-    from ftor.results import tables
-
-    print("\n\n".join(f"## {task}\n\n{table}" for task, table in tables(ledgers).items()))
 
 
 def _language(option: str) -> "Grammar | str | None":

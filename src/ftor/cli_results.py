@@ -1,0 +1,43 @@
+"""The command that shows results: tables beside the paper's."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from ftor.progress import Report
+
+TableName = Literal["mirror", "geo", "atis", "okapi", "style"]
+Format = Literal["text", "md", "latex", "json"]
+
+
+def results(
+    table: Annotated[TableName | None, typer.Argument(help="One of the paper's tables; else all.")] = None,
+    format: Annotated[
+        Format, typer.Option(help="md is Markdown; latex needs the package booktabs; json has all digits.")
+    ] = "text",
+    ledgers: Annotated[
+        Path, typer.Option(metavar="DIR", help="The folder of the ledgers that --ledger wrote.")
+    ] = Path("results"),
+    update: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.md", help="Put the tables between their markers in a page instead."),
+    ] = None,
+) -> None:
+    """Show the paper's numbers beside those of the recorded runs, and what has not been run."""
+    from ftor.results import as_json, as_latex, as_markdown, as_text, read_ledgers, tables
+
+    records = read_ledgers(ledgers)
+    names = None if table is None else [table]
+    found = tables(records, names)
+    if update is not None:
+        from ftor.results.page import update as update_page
+
+        changed = update_page(update, found.values())
+        Report().say(f"{update}: {'updated' if changed else 'nothing to change'}")
+        return
+    if format == "json":
+        print(as_json(found.values()))
+    else:
+        shown = {"text": as_text, "md": as_markdown, "latex": as_latex}[format]
+        print("\n\n".join(shown(each) for each in found.values()))
