@@ -1,4 +1,4 @@
-"""The command that shows results: tables beside the paper's."""
+"""The command that shows results: tables beside the paper's, and figures."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,6 +19,12 @@ def results(
     ledgers: Annotated[
         Path, typer.Option(metavar="DIR", help="The folder of the ledgers that --ledger wrote.")
     ] = Path("results"),
+    figures: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Draw figures into a folder, as SVG, instead.")
+    ] = None,
+    runs: Annotated[
+        Path, typer.Option(metavar="DIR", help="The run folders whose training curves are drawn.")
+    ] = Path("runs"),
     update: Annotated[
         Path | None,
         typer.Option(metavar="FILE.md", help="Put the tables between their markers in a page instead."),
@@ -35,6 +41,12 @@ def results(
 
         changed = update_page(update, found.values())
         Report().say(f"{update}: {'updated' if changed else 'nothing to change'}")
+    if figures is not None:
+        from ftor.results.figures import draw
+
+        for path in draw(figures, records, list(found), runs, Report()):
+            print(path)
+    if update is not None or figures is not None:
         return
     if format == "json":
         print(as_json(found.values()))
