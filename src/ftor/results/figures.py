@@ -207,16 +207,25 @@ def _paper(axes: Axes, span: Span, colour: str) -> None:
     ends = [span.first, span.last]
     axes.plot(ends, [span.number.mean] * 2, color=colour, linestyle=PAPER_LINE, linewidth=1.4)
     axes.errorbar(
-        *((span.first + span.last) / 2, span.number.mean, span.number.deviation),
-        **{"color": colour, "marker": "s", "markersize": 7.5, "markerfacecolor": "white"},
-        **{"markeredgewidth": 1.2, "elinewidth": 1, "capsize": 3, "zorder": 3},
+        (span.first + span.last) / 2,
+        span.number.mean,
+        span.number.deviation,
+        color=colour,
+        marker="s",
+        markersize=7.5,
+        markerfacecolor="white",
+        markeredgewidth=1.2,
+        elinewidth=1,
+        capsize=3,
+        zorder=3,
     )
 
 
 def _legend() -> list[Line2D]:
     ours = Line2D([], [], color=GREY, marker="o", markersize=3.5, label="ftor, mean ± deviation")
-    dashed = {"linestyle": PAPER_LINE, "marker": "s", "markersize": 7.5, "markerfacecolor": "white"}
-    return [ours, Line2D([], [], color=GREY, linewidth=1.4, label="paper", **dashed)]  # type: ignore[arg-type]
+    paper = Line2D([], [], color=GREY, linestyle=PAPER_LINE, linewidth=1.4, label="paper")
+    paper.set(marker="s", markersize=7.5, markerfacecolor="white")
+    return [ours, paper]
 
 
 def training(curves: Sequence[Curve], metric: str) -> Figure:
