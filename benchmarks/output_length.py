@@ -1,4 +1,4 @@
-"""Processor seconds per sentence of predicting with a trained mirror model, one at a time, by output length."""
+"""Processor seconds that a trained mirror model takes for one sentence at a time, by output length."""
 
 import statistics
 import tempfile

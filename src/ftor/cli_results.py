@@ -33,9 +33,7 @@ def results(
     """Show the paper's numbers beside those of the recorded runs, and what has not been run."""
     from ftor.results import as_json, as_latex, as_markdown, as_text, read_ledgers, tables
 
-    records = read_ledgers(ledgers)
-    names = None if table is None else [table]
-    found = tables(records, names)
+    found = tables(ledgers, None if table is None else [table])
     if update is not None:
         from ftor.results.page import update as update_page
 
@@ -44,7 +42,7 @@ def results(
     if figures is not None:
         from ftor.results.figures import draw
 
-        for path in draw(figures, records, list(found), runs, Report()):
+        for path in draw(figures, read_ledgers(ledgers), list(found), runs, Report()):
             print(path)
     if update is not None or figures is not None:
         return

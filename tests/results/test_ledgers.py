@@ -34,11 +34,6 @@ def test_a_bad_line_is_named(tmp_path):
         read_ledgers(tmp_path)
 
 
-def test_no_folder_is_an_error(tmp_path):
-    with pytest.raises(FtorError, match="none: expected a folder of ledgers, found none"):
-        read_ledgers(tmp_path / "none")
-
-
 def test_runs_that_count_are_as_shipped_and_tested():
     counted = [mirror_run("mirror", seed, 1.0, {11: 1.0}) for seed in (3, 1)]
     others = [

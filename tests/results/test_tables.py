@@ -157,3 +157,8 @@ def test_unknown_names_are_refused():
 
 def test_a_folder_or_its_records(tmp_path):
     assert list(tables(tmp_path, ["geo"])) == list(tables(str(tmp_path), ["geo"])) == ["geo"]
+
+
+def test_no_folder_is_an_error(tmp_path):
+    with pytest.raises(FtorError, match="none: expected a folder of ledgers, found none"):
+        tables(tmp_path / "none")

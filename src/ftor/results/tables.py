@@ -148,7 +148,10 @@ def tables(
     if unknown:
         raise FtorError(f"expected a table of {', '.join(TABLES)}, found {', '.join(unknown)}")
     if isinstance(records_or_folder, Path | str):
-        records = read_ledgers(Path(records_or_folder))
+        folder = Path(records_or_folder)
+        if not folder.is_dir():
+            raise FtorError(f"{folder}: expected a folder of ledgers, found none")
+        records = read_ledgers(folder)
     else:
         records = list(records_or_folder)
     return {name: _table(name, TABLES[name], records) for name in wanted}
