@@ -18,6 +18,7 @@ COMMANDS = [
     "predict",
     "evaluate",
     "explain",
+    "reproduce",
     "results",
     "align",
     "data list",

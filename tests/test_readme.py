@@ -42,7 +42,10 @@ def test_links_lead_somewhere():
 
 PAGES = (
     "README.md",
-    *(f"docs/{page}.md" for page in ("training", "parsing", "style", "baselines", "data", "RESULTS")),
+    *(
+        f"docs/{page}.md"
+        for page in ("training", "parsing", "style", "baselines", "data", "RESULTS", "reproducing")
+    ),
 )
 
 

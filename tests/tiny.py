@@ -106,9 +106,9 @@ def start(*arguments: object, module: str = "ftor", **options: Any) -> subproces
     )
 
 
-def end(process: subprocess.Popen[str]) -> Finished:
+def end(process: subprocess.Popen[str], seconds: float = 120) -> Finished:
     """Wait for it."""
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=seconds)
     return Finished(process.returncode, out, err)
 
 

@@ -10,6 +10,7 @@ import typer
 
 from ftor import __version__
 from ftor.cli_data import DataDir, align, data_app
+from ftor.cli_reproduce import reproduce
 from ftor.cli_results import results
 from ftor.config import Config, ConfigError, shipped
 from ftor.errors import FtorError
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 app.add_typer(data_app, name="data")
 app.command(epilog="Example: ftor align pairs.tsv --threshold 0.7 --output alignments.jsonl")(align)
+app.command(epilog="Example: ftor reproduce geo --seeds 2 --jobs 2")(reproduce)
 app.command(epilog="Example: ftor results geo --format latex")(results)
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A model folder, as ftor train makes it.")]

@@ -2,8 +2,9 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -36,6 +37,12 @@ class Report:
     def warn(self, text: str) -> None:
         """One message that matters."""
         self.console.print(f"warning: {text}", markup=False, style="yellow")
+
+    def advanced(self, done: int, total: int, seconds_left: float) -> None:
+        """Hear how far what is counted is; a person sees it anyway."""
+
+    def epoch(self, record: Mapping[str, Any]) -> None:
+        """Hear what was found at the end of an epoch; a person is told in words."""
 
     @contextmanager
     def counting(self, total: int, done: int = 0) -> Iterator["Count"]:
@@ -119,9 +126,10 @@ class Count:
         self._say_it_begins()
         self._done += amount
         text = f"{text} {self.per_second:.0f}/s".strip()
+        left = (self._total - self._done) / max(self.per_second, 1e-9)
+        self._report.advanced(self._done, self._total, left)
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, advance=amount, description=text)
         elif time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
-            left = (self._total - self._done) / max(self.per_second, 1e-9)
             self._report.say(f"{self._done}/{self._total} {text}, {left:.0f} s left")

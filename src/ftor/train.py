@@ -262,6 +262,7 @@ class Trainer:
         self._write_log()
         if self.config.training.trackers:
             self.accelerator.log({k: v for k, v in record.items() if k != "epoch"}, step=state.epoch)
+        self.report.epoch(record)
         shares = [(name, record[f"dev_{name}"]) for name in self._shown]
         self.report.say(
             f"epoch {state.epoch}/{self.config.training.epochs}: tokens {record['tokens']:.4f}, "

@@ -1,0 +1,142 @@
+"""Jobs on a Ray cluster: one task each, which asks for its threads and GPUs."""
+
+import logging
+import os
+import sys
+import time
+from typing import Any, Self
+
+import ftor
+from ftor.errors import FtorError
+from ftor.jobs.job import Event, Failed, Finished, Job, Lost, Stopped, event_from_json, event_to_json
+
+try:
+    import ray
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+except ImportError:
+    raise FtorError("--ray: expected Ray, found none; pip install 'ftor[cluster]'") from None
+
+
+class _Mailbox:
+    """Where tasks put their events for the driver; it lives on the driver's node, which is the last to go."""
+
+    def __init__(self) -> None:
+        self._events: list[tuple[str, str]] = []
+
+    def put(self, folder: str, event: str) -> None:
+        self._events.append((folder, event))
+
+    def take(self) -> list[tuple[str, str]]:
+        taken, self._events = self._events, []
+        return taken
+
+
+def _task(line: str, mailbox: Any, version: str) -> str:
+    """Carry out a job on some node; returns its last event."""
+    from ftor.jobs.job import Started
+    from ftor.jobs.performing import perform
+
+    job = Job.from_json(line)
+
+    def send(event: Event) -> None:
+        mailbox.put.remote(str(job.folder), event_to_json(event))
+
+    try:
+        if ftor.__version__ != version:
+            raise FtorError(f"expected ftor {version} as the driver has, found {ftor.__version__}")
+        send(Started(f"node {ray.util.get_node_ip_address()}"))
+        return event_to_json(perform(job, send))
+    except KeyboardInterrupt:
+        return event_to_json(Stopped())
+    except (FtorError, OSError) as error:
+        return event_to_json(Failed(str(error)))
+
+
+class Cluster:
+    """A Ray cluster, which has all jobs at once and carries out each when there is room for it.
+
+    Folders are the same on all nodes if they are on storage that the nodes share: then a run whose node is
+    lost goes on from its last checkpoint on another. Where they are not, it starts again.
+
+    Args:
+        address: of the cluster, or "auto" for the one of this machine.
+    """
+
+    slots = sys.maxsize
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._running: dict[Any, Job] = {}
+        self._stopping: set[Job] = set()
+
+    def __enter__(self) -> Self:
+        variables = {"FTOR_DATA": os.environ["FTOR_DATA"]} if "FTOR_DATA" in os.environ else {}
+        try:
+            ray.init(
+                self._address,
+                runtime_env={"env_vars": variables},
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+            )
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise FtorError(
+                f"--ray {self._address}: expected a Ray cluster, found none ({error}); `ray start --head` "
+                "begins one"
+            ) from None
+        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        self._mailbox: Any = ray.remote(num_cpus=0)(_Mailbox).options(scheduling_strategy=here).remote()
+        # Whoever starts a lost task again says so; a process of its own has the run's memory alone.
+        self._task: Any = ray.remote(max_retries=0, max_calls=1)(_task)
+        self._gpus = ray.cluster_resources().get("GPU", 0)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for job in self._running.values():
+            self.stop(job)
+        if self._running:
+            ray.wait(list(self._running), num_returns=len(self._running), timeout=60)
+        ray.shutdown()
+
+    def start(self, job: Job) -> None:
+        """Hand a job to the cluster."""
+        gpus = job.gpus if self._gpus else 0
+        task = self._task.options(name=job.name, num_cpus=job.threads, num_gpus=gpus)
+        self._running[task.remote(job.to_json(), self._mailbox, ftor.__version__)] = job
+
+    def stop(self, job: Job) -> None:
+        """Have a job stop where it can go on from."""
+        self._stopping.add(job)
+        for task in [task for task, its in self._running.items() if its == job]:
+            ray.cancel(task, force=False)
+
+    def wait(self, seconds: float) -> list[tuple[Job, Event]]:
+        """What has happened, after waiting for that long at most."""
+        ended: list[Any] = []
+        if self._running:
+            ended, _ = ray.wait(list(self._running), num_returns=1, timeout=seconds)
+            ended, _ = ray.wait(list(self._running), num_returns=len(self._running), timeout=0)
+        else:
+            time.sleep(seconds)
+        by_folder = {str(job.folder): job for job in self._running.values()}
+        events = [
+            (by_folder[folder], event_from_json(event))
+            for folder, event in ray.get(self._mailbox.take.remote())
+            if folder in by_folder
+        ]
+        for task in ended:
+            job = self._running.pop(task)
+            events.append((job, self._last_event(task, job)))
+        return events
+
+    def _last_event(self, task: Any, job: Job) -> Event:
+        try:
+            last = event_from_json(ray.get(task))
+        except ray.exceptions.TaskCancelledError:
+            last = Stopped()
+        except ray.exceptions.RayTaskError as error:
+            last = Failed(str(error.cause).strip() or type(error.cause).__name__)
+        except ray.exceptions.RayError as error:  # of the machine, not of the job
+            last = Lost(f"{type(error).__name__} on its node")
+        if job in self._stopping and not isinstance(last, Finished):
+            return Stopped()
+        return last

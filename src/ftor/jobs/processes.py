@@ -1,0 +1,99 @@
+"""Jobs in processes of their own on this machine."""
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from typing import Self
+
+from ftor.jobs.job import LAST, Event, Failed, Job, event_from_json
+
+SECONDS_TO_STOP = 60.0
+"""After which a process that was asked to stop, at the end of everything, is killed."""
+
+
+class Processes:
+    """Some jobs side by side, each with its own threads.
+
+    A process that dies, or whose driver does, leaves a run that can go on from its last checkpoint.
+
+    Args:
+        slots: how many at a time.
+    """
+
+    def __init__(self, slots: int) -> None:
+        self.slots = slots
+        self._running: dict[Job, subprocess.Popen[str]] = {}
+        self._listeners: list[threading.Thread] = []
+        self._events: queue.Queue[tuple[Job, Event]] = queue.Queue()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        running = list(self._running.values())
+        for process in running:
+            process.send_signal(signal.SIGINT)
+        for process in running:
+            try:
+                process.wait(SECONDS_TO_STOP)
+            except (subprocess.TimeoutExpired, KeyboardInterrupt):
+                process.kill()
+        for listener in self._listeners:
+            listener.join()
+
+    def start(self, job: Job) -> None:
+        """Carry out a job, now."""
+        job.log.parent.mkdir(parents=True, exist_ok=True)
+        threads = {name: str(job.threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+        with job.log.open("a", encoding="utf-8") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "ftor.jobs.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                encoding="utf-8",
+                env=os.environ | threads,
+                start_new_session=True,  # Ctrl-C is for the driver, which then stops its jobs
+            )
+        self._running[job] = process
+        assert process.stdin is not None
+        process.stdin.write(job.to_json() + "\n")  # and it stays open for as long as we live
+        process.stdin.flush()
+        self._listeners.append(threading.Thread(target=self._listen, args=[job, process], daemon=True))
+        self._listeners[-1].start()
+
+    def stop(self, job: Job) -> None:
+        """Have a job stop where it can go on from."""
+        self._running[job].send_signal(signal.SIGINT)
+
+    def wait(self, seconds: float) -> list[tuple[Job, Event]]:
+        """What has happened, after waiting for that long at most."""
+        try:
+            events = [self._events.get(timeout=seconds)]
+        except queue.Empty:
+            return []
+        while not self._events.empty():
+            events.append(self._events.get())
+        for job, event in events:
+            if isinstance(event, LAST):
+                del self._running[job]
+        return events
+
+    def _listen(self, job: Job, process: subprocess.Popen[str]) -> None:
+        """Pass a process's events on; if it ends without its last one, say how."""
+        last: Event | None = None
+        with process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                last = event_from_json(line)
+                if isinstance(last, LAST):
+                    break
+                self._events.put((job, last))
+        if last is None or not isinstance(last, LAST):
+            code = process.returncode
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            last = Failed(f"its process ended with {how}; see {job.log}")
+        self._events.put((job, last))

@@ -1,0 +1,96 @@
+"""Jobs on a real Ray cluster of two nodes on this machine, one of which is lost."""
+
+import shutil
+
+import pytest
+
+from ftor.errors import FtorError
+from ftor.jobs import Epoch, Failed, Lost, Stopped
+from ftor.jobs.cluster import Cluster
+from ftor.paper import TABLES
+from ftor.progress import Report
+from ftor.reproduce import Board, Planned, Status, carry_out
+from ftor.results import read_ledgers
+from small_jobs import ends, small_job, until
+
+ray_cluster = pytest.importorskip("ray.cluster_utils")
+
+
+@pytest.fixture(scope="module")
+def two_nodes():
+    """A cluster whose nodes have room for a job each."""
+    cluster = ray_cluster.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False}
+    )
+    yield cluster
+    cluster.shutdown()
+
+
+class RemovesNode(Cluster):
+    """A cluster that loses a node in the middle of a run there."""
+
+    def __init__(self, cluster, node, storage_is_shared):
+        super().__init__(cluster.address)
+        self._cluster, self._node, self._shared = cluster, node, storage_is_shared
+        self.heard, self.epochs = [], {}
+
+    def wait(self, seconds):
+        events = super().wait(seconds)
+        self.heard += [(job.name, event) for job, event in events if not isinstance(event, Epoch)]
+        for job, event in events:
+            if isinstance(event, Epoch):
+                self.epochs.setdefault(job.name, []).append(event.record["epoch"])
+            if isinstance(event, Lost) and not self._shared:
+                shutil.rmtree(job.folder)  # as another machine sees it
+        both_run = len(self.epochs) == 2 and all(len(seen) > 2 for seen in self.epochs.values())
+        if both_run and self._node is not None:
+            self._cluster.remove_node(self._node)
+            self._node = None
+        return events
+
+
+@pytest.mark.parametrize("storage_is_shared", [True, False])
+def test_a_lost_node_loses_nothing_and_counts_nothing_twice(tmp_path, two_nodes, storage_is_shared):
+    node = two_nodes.add_node(num_cpus=1)
+    two_nodes.wait_for_nodes()
+    row = TABLES["mirror"].rows[0]
+    jobs = [small_job(tmp_path, seed, epochs=60) for seed in range(3)]
+    statuses = [Status(Planned("mirror", row, job)) for job in jobs]
+    executor = RemovesNode(two_nodes, node, storage_is_shared)
+    carry_out(statuses, executor, tmp_path / "results", Board(Report(quiet=True), statuses, before=0))
+    assert [status.state for status in statuses] == ["done"] * 3
+    lost = [name for name, event in executor.heard if isinstance(event, Lost)]
+    assert len(lost) == 1
+    assert [status.losses for status in statuses] == [int(job.name in lost) for job in jobs]
+    lines = (tmp_path / "results" / "mirror.jsonl").read_text().splitlines()
+    assert len(lines) == 3
+    records = read_ledgers(tmp_path / "results")
+    assert sorted(record["seed"] for record in records) == [0, 1, 2]
+    assert all(record["epochs"] == 60 and record["test"]["count"] == 6 for record in records)
+    (log,) = [job.log.read_text() for job in jobs if job.name in lost]
+    assert ("going on with" in log) == storage_is_shared
+    again = executor.epochs[lost[0]]
+    first_after = again[again.index(max(again[:3])) + 1 :]
+    assert (1 in first_after) == (not storage_is_shared)
+
+
+def test_stopped_and_failed_jobs(tmp_path, two_nodes):
+    long, bad = small_job(tmp_path, 0, epochs=500), small_job(tmp_path, 1, **{"data.train": "none.tsv"})
+    with Cluster(two_nodes.address) as executor:
+        executor.start(long)
+        until(executor, Epoch, long)
+        executor.start(bad)  # which waits for room
+        executor.stop(long)
+        found = ends(executor, long, bad)
+    assert found[long] == Stopped()
+    assert "stopped; to go on" in long.log.read_text()
+    assert isinstance(found[bad], Failed)
+    assert found[bad].reason.startswith("none.tsv: no such file")
+
+
+def test_no_cluster_is_a_clear_error():
+    with (
+        pytest.raises(FtorError, match=r"--ray 127.0.0.1:1: expected a Ray cluster, found none"),
+        Cluster("127.0.0.1:1"),
+    ):
+        pass

@@ -1,0 +1,31 @@
+"""Jobs and events on their way between processes."""
+
+import pytest
+
+from ftor.config import Config
+from ftor.jobs import Epoch, Failed, Finished, Job, Lost, Progress, Started, Stopped
+from ftor.jobs.job import event_from_json, event_to_json
+
+
+def test_a_job_is_the_same_in_another_process(tmp_path):
+    config = Config.load("geo-length-rf", ["training.seed=7", "training.epochs=3"])
+    for job in (Job(config, tmp_path / "a run"), Job(config, tmp_path / "b", tmp_path, 3, 0.5)):
+        assert Job.from_json(job.to_json()) == job
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        Started("process 3"),
+        Progress(3, 40, 12.5),
+        Epoch({"epoch": 1, "dev_loss": 0.25}),
+        Finished({"test": {"exact_match": 1.0}, "commit": None}),
+        Stopped(),
+        Failed("expected a → b,\nfound none"),
+        Lost("gone"),
+    ],
+)
+def test_an_event_is_the_same_in_another_process(event):
+    line = event_to_json(event)
+    assert "\n" not in line
+    assert event_from_json(line) == event

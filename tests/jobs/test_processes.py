@@ -1,0 +1,115 @@
+"""Jobs in processes: what comes of them is what `ftor train` gives, whatever happens meanwhile."""
+
+import os
+import signal
+from dataclasses import replace
+
+import pytest
+
+from ftor.config import Config
+from ftor.jobs import Epoch, Failed, Finished, Started, Stopped
+from ftor.jobs.processes import Processes
+from ftor.progress import Report
+from ftor.run import Run
+from small_jobs import ends, small_job, until
+from tiny import assert_same_run, without_times
+
+EPOCHS = 40
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The run of a job of `EPOCHS` epochs that nobody disturbs, and its record."""
+    job = small_job(tmp_path_factory.mktemp("alone"), epochs=EPOCHS)
+    record = Run.new(job.config, job.folder).train(None, Report(quiet=True), None)
+    return job, {"config": job.config.hash, **record}
+
+
+def same_data(folder, alone, **settings):
+    """A job like the one alone, on the very same files, in another folder."""
+    job, _ = alone
+    return replace(job, folder=folder / "runs" / "small-0", **settings)
+
+
+def test_a_job_that_is_stopped_goes_on_to_the_same_end(tmp_path, alone):
+    job = same_data(tmp_path, alone)
+    with Processes(1) as executor:
+        executor.start(job)
+        until(executor, Epoch, job)
+        executor.stop(job)
+        assert ends(executor, job) == {job: Stopped()}
+        assert "going on" not in job.log.read_text()
+        executor.start(job)
+        (last,) = ends(executor, job).values()
+    assert f"going on with {job.folder} at epoch" in job.log.read_text()
+    assert isinstance(last, Finished)
+    assert without_times(last.record) == without_times(alone[1])
+    assert_same_run(job.folder, alone[0].folder)
+
+
+def test_a_process_that_is_killed_is_told_of_and_loses_only_minutes(tmp_path, alone):
+    job = same_data(tmp_path, alone)
+    with Processes(1) as executor:
+        executor.start(job)
+        started = until(executor, Started, job)
+        until(executor, Epoch, job)
+        os.kill(int(started.where.split()[1]), signal.SIGKILL)
+        (last,) = ends(executor, job).values()
+        assert last == Failed(f"its process ended with signal 9; see {job.log}")
+        executor.start(job)
+        (last,) = ends(executor, job).values()
+    assert "going on with" in job.log.read_text()
+    assert_same_run(job.folder, alone[0].folder)
+
+
+def test_jobs_are_side_by_side_and_one_that_fails_hurts_no_other(tmp_path):
+    good = small_job(tmp_path, seed=1)
+    bad = small_job(tmp_path, seed=2, **{"data.train": "none.tsv"})
+    with Processes(2) as executor:
+        executor.start(good)
+        executor.start(bad)
+        found = ends(executor, good, bad)
+    assert isinstance(found[good], Finished)
+    assert isinstance(found[bad], Failed)
+    assert found[bad].reason.startswith("none.tsv: no such file; looked in")
+    assert not bad.folder.exists()
+
+
+def test_a_finished_run_is_not_done_again(tmp_path, alone):
+    job, record = alone
+    before = (job.folder / "model.safetensors").stat().st_mtime_ns
+    with Processes(1) as executor:
+        executor.start(job)
+        assert ends(executor, job) == {job: Finished(record)}
+    assert (job.folder / "model.safetensors").stat().st_mtime_ns == before
+
+
+def test_a_folder_of_another_configuration_is_refused(alone):
+    job, _ = alone
+    other = Config.check(
+        job.config.model_dump() | {"training": job.config.training.model_dump() | {"learning_rate": 0.1}}, ""
+    )
+    with Processes(1) as executor:
+        executor.start(replace(job, config=other))
+        (last,) = ends(executor, replace(job, config=other)).values()
+    assert isinstance(last, Failed)
+    assert "expected a run of transducer as it is configured now" in last.reason
+
+
+def test_leaving_stops_what_still_runs(tmp_path, alone):
+    job = same_data(tmp_path, alone)
+    with Processes(1) as executor:
+        executor.start(job)
+        started = until(executor, Started, job)
+        until(executor, Epoch, job)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(started.where.split()[1]), 0)
+    assert "stopped; to go on" in job.log.read_text()
+
+
+def test_each_job_has_its_threads(tmp_path):
+    job = replace(small_job(tmp_path), threads=2)
+    with Processes(1) as executor:
+        executor.start(job)
+        (last,) = ends(executor, job).values()
+    assert " 2 used" in last.record["machine"]

@@ -1,0 +1,88 @@
+"""What is shown while runs go on."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from ftor.progress import Report
+from ftor.reproduce import Board, Choice, Status, plan
+from ftor.reproduce.board import clock, headline
+
+
+def statuses(tmp_path, seeds):
+    return [Status(run) for run in plan(Choice(["geo"], seeds, ["geo-iid"]), tmp_path, None, 1)]
+
+
+def shown(board_of, found, before=0, terminal=True):
+    out = io.StringIO()
+    console = Console(
+        file=out, width=100, height=60, force_terminal=terminal, soft_wrap=True, highlight=False
+    )
+    board = Board(Report(console), found, before)
+    with board.shown():
+        board_of(board)
+    return out.getvalue()
+
+
+def test_all_states_are_in_the_table(tmp_path):
+    found = statuses(tmp_path, 5)
+    found[0].state, found[0].note = "done", "execution accuracy 88.0 %"
+    found[1].state, found[1].share, found[1].left, found[1].note = "running", 0.25, 90.0, "process 7"
+    found[2].state, found[2].note = "failed", "[no such file]"
+    found[3].state, found[3].share = "stopped", 0.5
+    text = shown(lambda board: board.refresh(), found, before=3)
+    assert "4 done, 1 running, 1 waiting, 1 failed, 1 stopped; about 3 min left" in text
+    plain = text.split("\n")
+    assert any("geo-iid-1" in row and "running" in row and "25 %" in row and "2 min" in row for row in plain)
+    assert any("geo-iid-2" in row and "[no such file]" in row for row in plain)
+    assert any("geo-iid-0" in row and "execution accuracy 88.0 %" in row for row in plain)
+
+
+def test_of_many_runs_those_that_wait_are_counted(tmp_path):
+    found = statuses(tmp_path, 50)
+    found[7].state = "running"
+    text = shown(lambda board: board.refresh(), found)
+    assert "geo-iid-7" in text
+    assert "geo-iid-8" not in text
+    assert "49 more" in text
+
+
+def test_without_a_terminal_there_is_a_line_for_whatever_happens(tmp_path):
+    found = statuses(tmp_path, 2)
+
+    def goes_on(board):
+        found[0].state, found[0].note = "done", "exact match 50.0 %"
+        board.changed(found[0])
+        board.refresh()  # too soon for another line
+
+    text = shown(goes_on, found, terminal=False)
+    assert text == "geo-iid-0 done: exact match 50.0 % (1 done, 1 waiting; time left is not known yet)\n"
+
+
+def test_the_time_left_is_shared_among_those_that_run(tmp_path):
+    found = statuses(tmp_path, 5)
+    for status in found:
+        status.expected = 600.0
+    found[0].state = found[1].state = "running"
+    found[0].share = found[1].share = 0.5
+    text = shown(lambda board: board.changed(found[0]), found, terminal=False)
+    assert "about 20 min left" in text  # two halves and three wholes, by two
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(None, "?"), (3.2, "3 s"), (59.4, "59 s"), (90, "2 min"), (3600 * 2 + 300, "2 h 05 min")],
+)
+def test_clock(seconds, text):
+    assert clock(seconds) == text
+
+
+def test_headline():
+    shares = {"execution_accuracy": 0.75, "execution_accuracy_released": 0.9, "well_formed": 1.0}
+    test = {"exact_match": 0.5, "shares": shares, "scores": {}}
+    assert headline({"test": test}) == "execution accuracy 75.0 %"
+    with_grammar = {"test": test, "test_grammar": test | {"shares": {"tree_accuracy": 0.875}}}
+    assert headline(with_grammar) == "tree accuracy 87.5 % with the grammar"
+    assert headline({"test": {"exact_match": 0.5, "shares": {}}}) == "exact match 50.0 %"
+    assert headline({"test": {"exact_match": 0.5, "scores": {"BLEU-4": 0.123}}}) == "BLEU-4 12.3"

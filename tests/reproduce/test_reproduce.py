@@ -1,0 +1,113 @@
+"""`ftor reproduce` in processes of its own, stopped and killed: nothing is lost, and nothing is run twice."""
+
+import json
+import signal
+import time
+
+import pytest
+
+from tiny import SETTINGS, end, run_here, start, write_data
+
+WIDTHS = {key: value for key, value in SETTINGS.items() if key != "model.target_width"}
+
+
+@pytest.fixture
+def arguments(tmp_path):
+    """Two seeds of F→R on tiny pairs."""
+    for name in ("mirror", "mirror_xyz"):
+        (tmp_path / "data" / name).mkdir(parents=True)
+        write_data(tmp_path / "data" / name)
+
+    def of(epochs, **options):
+        values = WIDTHS | {"training.epochs": epochs}
+        settings = [part for key, value in values.items() for part in ("--set", f"{key}={value}")]
+        return [
+            *("reproduce", "mirror", "--seeds", 2, "--only", "mirror", "--data-dir", tmp_path / "data"),
+            *("--out", tmp_path / "runs", "--ledgers", tmp_path / "results", *settings),
+            *(part for name, value in options.items() for part in (f"--{name}", value)),
+        ]
+
+    return of
+
+
+def ledger(tmp_path):
+    path = tmp_path / "results" / "mirror.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def wait_for(condition, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def epochs_of(tmp_path, seed):
+    path = tmp_path / "runs" / f"mirror-{seed}" / "log.jsonl"
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def test_a_killed_driver_stops_its_runs_and_the_same_command_goes_on(tmp_path, arguments):
+    driver = start(*arguments(60))
+    wait_for(lambda: all(epochs_of(tmp_path, seed) >= 2 for seed in (0, 1)))
+    driver.kill()
+    driver.communicate()
+    assert ledger(tmp_path) == []
+    finished = end(start(*arguments(60)), seconds=600)
+    assert finished.code == 0, finished.err
+    logs = [(tmp_path / "runs" / f"mirror-{seed}.log").read_text() for seed in (0, 1)]
+    assert all(log.count("going on with") == 1 for log in logs)
+    assert all(log.count("stopped; to go on") == 1 for log in logs), "the runs saw that their driver is gone"
+    records = ledger(tmp_path)
+    assert sorted(record["seed"] for record in records) == [0, 1]
+    for record in records:
+        assert record["epochs"] == 60
+        assert (record["table"], record["model"], record["split"]) == ("mirror", "F→R", "length")
+        assert record["test"]["count"] == 6
+        assert record["peak_memory_mb"] > 0
+        assert {"config", "version", "commit", "seconds", "machine"} <= record.keys()
+    before = (tmp_path / "results" / "mirror.jsonl").read_bytes()
+    again = run_here(*arguments(60))
+    assert again.code == 0
+    assert f"all 2 runs are in {tmp_path / 'results'}" in again.err
+    assert (tmp_path / "results" / "mirror.jsonl").read_bytes() == before
+
+
+def test_ctrl_c_stops_at_a_checkpoint_and_says_so(tmp_path, arguments):
+    driver = start(*arguments(5000, jobs=1))
+    wait_for(lambda: epochs_of(tmp_path, 0) >= 2)
+    driver.send_signal(signal.SIGINT)
+    finished = end(driver)
+    assert finished.code == 1
+    assert "mirror-0 stopped: goes on from here next time" in finished.err
+    assert "mirror-1 stopped: not begun" in finished.err
+    assert finished.err.endswith("stopped; the same command goes on\n")
+    assert (tmp_path / "runs" / "mirror-0" / "checkpoint.safetensors").exists()
+    dry = run_here(*arguments(5000), "--dry-run")
+    assert dry.code == 0
+    states = [line.split()[:3] for line in dry.out.splitlines() if line.startswith("mirror")]
+    assert states == [["mirror-0", "half", "done"], ["mirror-1", "to", "do"]]
+
+
+def test_a_failed_run_is_told_of_at_the_end(tmp_path, arguments):
+    (tmp_path / "data" / "mirror" / "train.tsv").write_text("no tab\n")
+    finished = end(start(*arguments(2)))
+    assert finished.code == 1
+    for seed in (0, 1):
+        assert f"warning: mirror-{seed} failed: " in finished.err
+    assert finished.err.count("train.tsv:1: ") >= 2
+    assert ledger(tmp_path) == []
+
+
+@pytest.mark.parametrize("bad", [["reproduce", "goe"], ["reproduce", "geo", "--seeds", "0"], ["reproduce"]])
+def test_bad_usage(bad):
+    assert run_here(*bad).code == 2
+
+
+def test_missing_data_is_one_error_and_nothing_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nothing").mkdir()
+    finished = run_here("reproduce", "geo", "--data-dir", tmp_path / "nothing", "--ledgers", tmp_path)
+    assert finished.code == 1
+    assert finished.err.startswith("error: geo-iid: geo/iid_train.tsv: no such file")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["nothing"]
