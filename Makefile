@@ -19,6 +19,7 @@ bench: .venv/ready
 	PYTHONPATH=tests $(BIN)/python benchmarks/grammar.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/training.py
 	PYTHONPATH=tests $(BIN)/python benchmarks/decoding.py
+	PYTHONPATH=tests $(BIN)/python benchmarks/output_length.py
 	$(BIN)/python benchmarks/import_time.py
 
 lint: .venv/ready

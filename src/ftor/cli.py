@@ -11,6 +11,7 @@ import typer
 from ftor import __version__
 from ftor.cli_data import DataDir, align, data_app
 from ftor.cli_reproduce import reproduce
+from ftor.cli_results import results
 from ftor.cli_tune import tune
 from ftor.config import Config, ConfigError, shipped
 from ftor.errors import FtorError
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.add_typer(data_app, name="data")
 app.command(epilog="Example: ftor align pairs.tsv --threshold 0.7 --output alignments.jsonl")(align)
 app.command(epilog="Example: ftor reproduce geo --seeds 2 --jobs 2")(reproduce)
+app.command(epilog="Example: ftor results geo --format latex")(results)
 app.command(epilog="Example: ftor tune geo-template-rf --trials 20 --epochs 50")(tune)
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A model folder, as ftor train makes it.")]
@@ -245,18 +247,6 @@ def explain(
         show(view(prediction))
     else:
         picture(prediction, out)
-
-
-@app.command(epilog="Example: ftor results --ledgers results")
-def results(
-    ledgers: Annotated[Path, typer.Option(help="The folder of the ledgers that --ledger wrote.")] = Path(
-        "results"
-    ),
-) -> None:
-    """Print the paper's numbers beside those of the recorded runs, in Markdown."""
-    from ftor.results import tables
-
-    print("\n\n".join(f"## {task}\n\n{table}" for task, table in tables(ledgers).items()))
 
 
 def _language(option: str) -> "Grammar | str | None":

@@ -121,8 +121,7 @@ def _show_plan(
 
 
 def _show_tables(names: "Sequence[str]", ledgers: Path) -> None:
-    from ftor.results import tables
+    from ftor.results import as_text, tables
 
     if ledgers.is_dir():
-        for table in tables(ledgers).values():
-            show(table)
+        print("\n\n".join(as_text(table) for table in tables(ledgers, names).values()))
