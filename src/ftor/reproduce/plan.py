@@ -12,6 +12,7 @@ from ftor.data.splits import require_files
 from ftor.jobs import Job
 from ftor.paper import TABLES, Row
 from ftor.results import Record
+from ftor.results.ledgers import seconds
 
 ON_A_GPU = ("transformer", "bart")
 """The networks that are given a GPU of a cluster that has any."""
@@ -43,9 +44,9 @@ class Planned:
         """How long it takes, if such a run has been recorded with any seed."""
         wanted = self.job.config.name, self.job.config.hash
         known = [
-            record["seconds"] + record["dev_seconds"]
+            seconds(record)
             for record in records
-            if (record["experiment"], record.get("config")) == wanted and "dev_seconds" in record
+            if (record["experiment"], record.get("config")) == wanted and record.get("test")
         ]
         return statistics.mean(known) if known else None
 

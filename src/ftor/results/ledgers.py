@@ -54,3 +54,8 @@ def finished_runs(records: Iterable[Record], experiment: str) -> list[Record]:
 def evaluations(records: Iterable[Record], experiment: str, file: str) -> list[Record]:
     """The metrics of an experiment, as it is shipped, on a file of its own."""
     return [r["metrics"] for r in as_shipped(records, experiment) if r.get("file") == file]
+
+
+def seconds(run: Record) -> float:
+    """What a run took; the first ones did not say how long dev took."""
+    return float(run["seconds"]) + float(run.get("dev_seconds", 0))

@@ -8,7 +8,7 @@ from pathlib import Path
 from ftor.config import Config
 from ftor.errors import FtorError
 from ftor.paper import LENGTHS, STYLE_SCORES, TABLES, WITH_GRAMMAR, WITHOUT, Published, Row, Table
-from ftor.results.ledgers import LONG_FILE, Record, evaluations, finished_runs, read_ledgers
+from ftor.results.ledgers import LONG_FILE, Record, evaluations, finished_runs, read_ledgers, seconds
 from ftor.tasks.judging import CIDER
 from ftor.tasks.trivial import TRIVIAL
 
@@ -179,7 +179,7 @@ def _row(table: str, paper: Row, records: Sequence[Record]) -> ResultRow:
         seeds=tuple(int(run["seed"]) for run in runs),
         comparisons=tuple(comparisons),
         details=_details(runs),
-        seconds=sum(_seconds(run) for run in runs),
+        seconds=sum(seconds(run) for run in runs),
     )
 
 
@@ -229,13 +229,8 @@ def _details(runs: Sequence[Record]) -> dict[str, Measured | None]:
         "exact match": measured(100 * test["exact_match"] for test in tests),
         "length error": measured(test["length_error"] for test in tests),
         "well-formed": measured(None if share is None else 100 * share for share in well_formed),
-        "minutes": measured(_seconds(run) / 60 for run in runs),
+        "minutes": measured(seconds(run) / 60 for run in runs),
     }
-
-
-def _seconds(run: Record) -> float:
-    """What a run took; the first ones did not say how long dev took."""
-    return float(run["seconds"]) + float(run.get("dev_seconds", 0))
 
 
 def _far_beyond(records: Sequence[Record]) -> tuple[FarBeyond, ...]:
