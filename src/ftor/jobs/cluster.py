@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 import sys
 import time
 from typing import Any, Self
@@ -52,6 +53,13 @@ def _task(line: str, mailbox: Any, version: str) -> str:
         return event_to_json(Failed(str(error)))
 
 
+def _knock(address: str) -> None:
+    """Find out at once whether anybody is there; Ray tries for minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon and "/" not in address:
+        socket.create_connection((host, int(port)), timeout=10).close()
+
+
 class Cluster:
     """A Ray cluster, which has all jobs at once and carries out each when there is room for it.
 
@@ -72,13 +80,14 @@ class Cluster:
     def __enter__(self) -> Self:
         variables = {"FTOR_DATA": os.environ["FTOR_DATA"]} if "FTOR_DATA" in os.environ else {}
         try:
+            _knock(self._address)
             ray.init(
                 self._address,
                 runtime_env={"env_vars": variables},
                 log_to_driver=False,
                 logging_level=logging.ERROR,
             )
-        except (ConnectionError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
             raise FtorError(
                 f"--ray {self._address}: expected a Ray cluster, found none ({error}); `ray start --head` "
                 "begins one"
