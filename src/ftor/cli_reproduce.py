@@ -1,12 +1,14 @@
 """The command that runs the paper's experiments."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ftor.cli_data import DataDir
+from ftor.errors import FtorError
 from ftor.output import show
 from ftor.progress import Report
 
@@ -63,6 +65,10 @@ def reproduce(
     from ftor.reproduce import Board, Choice, Status, carry_out, plan, require_data
     from ftor.results import read_ledgers
 
+    if ray is not None and jobs is not None:
+        raise typer.BadParameter("a cluster decides how many go on side by side", param_hint="--jobs")
+    if ledgers.exists() and not ledgers.is_dir():
+        raise typer.BadParameter(f"expected a folder, found the file {ledgers}", param_hint="--ledgers")
     names = list(TABLES) if table == "all" else [table]
     jobs = jobs or cores()
     threads = threads or (1 if ray else max(1, cores() // jobs))
@@ -80,7 +86,8 @@ def reproduce(
     statuses = [Status(run, run.seconds(records)) for run in missing]
     if missing:
         board = Board(report, statuses, len(planned) - len(missing))
-        carry_out(statuses, _executor(ray, jobs), ledgers, board)
+        with _alone(out):
+            carry_out(statuses, _executor(ray, jobs, report), ledgers, board)
     _show_tables(names, ledgers)
     failed = [status for status in statuses if status.state == "failed"]
     for status in failed:
@@ -91,14 +98,30 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _executor(ray: str | None, jobs: int) -> "Executor":
+@contextmanager
+def _alone(out: Path) -> Iterator[None]:
+    """Be the only one that reproduces in a folder."""
+    from ftor.locking import Held, held
+
+    out.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(out / ".lock"))
+        except Held:
+            raise FtorError(
+                f"{out}: expected nobody at work there, found another ftor reproduce; give another --out"
+            ) from None
+        yield
+
+
+def _executor(ray: str | None, jobs: int, report: Report) -> "Executor":
     if ray is None:
         from ftor.jobs.processes import Processes
 
         return Processes(jobs)
     from ftor.jobs.cluster import Cluster
 
-    return Cluster(ray)
+    return Cluster(ray, report)
 
 
 def _show_plan(
@@ -116,7 +139,7 @@ def _show_plan(
     for run in planned:
         begun = (run.job.folder / "config.toml").exists()
         state = ("half done" if begun else "to do") if run in missing else "recorded"
-        table.add_row(run.job.name, state, clock(run.seconds(records)))
+        table.add_row(run.name, state, clock(run.seconds(records)))
     show(table)
 
 

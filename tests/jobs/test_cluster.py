@@ -1,8 +1,11 @@
 """Jobs on a real Ray cluster of two nodes on this machine, one of which is lost."""
 
+import io
 import shutil
+from dataclasses import replace
 
 import pytest
+from rich.console import Console
 
 from ftor.errors import FtorError
 from ftor.jobs import Epoch, Failed, Lost, Stopped
@@ -12,6 +15,7 @@ from ftor.progress import Report
 from ftor.reproduce import Board, Planned, Status, carry_out
 from ftor.results import read_ledgers
 from small_jobs import ends, small_job, until
+from tiny import SETTINGS, run_here, write_data
 
 ray_cluster = pytest.importorskip("ray.cluster_utils")
 
@@ -30,7 +34,7 @@ class RemovesNode(Cluster):
     """A cluster that loses a node in the middle of a run there."""
 
     def __init__(self, cluster, node, storage_is_shared):
-        super().__init__(cluster.address)
+        super().__init__(cluster.address, Report(quiet=True))
         self._cluster, self._node, self._shared = cluster, node, storage_is_shared
         self.heard, self.epochs = [], {}
 
@@ -42,8 +46,7 @@ class RemovesNode(Cluster):
                 self.epochs.setdefault(job.name, []).append(event.record["epoch"])
             if isinstance(event, Lost) and not self._shared:
                 shutil.rmtree(job.folder)  # as another machine sees it
-        both_run = len(self.epochs) == 2 and all(len(seen) > 2 for seen in self.epochs.values())
-        if both_run and self._node is not None:
+        if sum(len(seen) > 2 for seen in self.epochs.values()) >= 2 and self._node is not None:
             self._cluster.remove_node(self._node)
             self._node = None
         return events
@@ -75,7 +78,7 @@ def test_a_lost_node_loses_nothing_and_counts_nothing_twice(tmp_path, two_nodes,
 
 def test_stopped_and_failed_jobs(tmp_path, two_nodes):
     long, bad = small_job(tmp_path, 0, epochs=500), small_job(tmp_path, 1, **{"data.train": "none.tsv"})
-    with Cluster(two_nodes.address) as executor:
+    with Cluster(two_nodes.address, Report(quiet=True)) as executor:
         executor.start(long)
         until(executor, Epoch, long)
         executor.start(bad)  # which waits for room
@@ -87,10 +90,38 @@ def test_stopped_and_failed_jobs(tmp_path, two_nodes):
     assert found[bad].reason.startswith("none.tsv: no such file")
 
 
+def test_a_job_waits_for_a_node_that_has_its_threads(tmp_path, two_nodes):
+    heard = io.StringIO()
+    wide = replace(small_job(tmp_path), threads=2)
+    with Cluster(two_nodes.address, Report(Console(file=heard, soft_wrap=True))) as executor:
+        executor.start(wide)
+        assert executor.wait(3.0) == []
+        executor.stop(wide)
+        assert ends(executor, wide) == {wide: Stopped()}
+    assert heard.getvalue() == "warning: no node has 2 CPUs now; runs wait for one that has\n"
+    assert not wide.folder.exists()
+
+
+def test_the_command_runs_on_a_cluster(tmp_path, two_nodes):
+    (tmp_path / "data" / "mirror").mkdir(parents=True)
+    write_data(tmp_path / "data" / "mirror")
+    values = {key: value for key, value in SETTINGS.items() if key != "model.target_width"}
+    settings = [part for key, value in values.items() for part in ("--set", f"{key}={value}")]
+    finished = run_here(
+        *("reproduce", "mirror", "--only", "mirror", "--seeds", 1, "--ray", two_nodes.address),
+        *("--data-dir", tmp_path / "data", "--out", tmp_path / "runs", "--ledgers", tmp_path / "results"),
+        *settings,
+    )
+    assert finished.code == 0, finished.err
+    assert "mirror-0 running: node " in finished.err
+    (record,) = read_ledgers(tmp_path / "results")
+    assert (record["experiment"], record["split"], record["test"]["count"]) == ("mirror", "length", 6)
+
+
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:port"])
 def test_no_cluster_is_a_clear_error(address):
     with (
         pytest.raises(FtorError, match=rf"--ray {address}: expected a Ray cluster, found none"),
-        Cluster(address),
+        Cluster(address, Report(quiet=True)),
     ):
         pass

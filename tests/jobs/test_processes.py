@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from dataclasses import replace
 
 import pytest
@@ -47,6 +48,24 @@ def test_a_job_that_is_stopped_goes_on_to_the_same_end(tmp_path, alone):
     assert_same_run(job.folder, alone[0].folder)
 
 
+def test_a_job_can_be_stopped_before_it_has_begun(tmp_path):
+    job = small_job(tmp_path)
+    with Processes(1) as executor:
+        executor.start(job)
+        time.sleep(0.1)
+        executor.stop(job)
+        assert ends(executor, job) == {job: Stopped()}
+
+
+def test_a_run_that_had_only_generated_its_data_begins_anew(tmp_path):
+    job = small_job(tmp_path)
+    (job.folder / "data").mkdir(parents=True)
+    with Processes(1) as executor:
+        executor.start(job)
+        (last,) = ends(executor, job).values()
+    assert isinstance(last, Finished)
+
+
 def test_a_process_that_is_killed_is_told_of_and_loses_only_minutes(tmp_path, alone):
     job = same_data(tmp_path, alone)
     with Processes(1) as executor:
@@ -68,6 +87,10 @@ def test_jobs_are_side_by_side_and_one_that_fails_hurts_no_other(tmp_path):
     with Processes(2) as executor:
         executor.start(good)
         executor.start(bad)
+        begun: list[object] = []
+        while len(begun) < 2:
+            begun += [event for _, event in executor.wait(1.0)]
+        assert [type(event) for event in begun] == [Started] * 2, "both begin before either ends"
         found = ends(executor, good, bad)
     assert isinstance(found[good], Finished)
     assert isinstance(found[bad], Failed)

@@ -14,10 +14,10 @@ def statuses(tmp_path, seeds):
     return [Status(run) for run in plan(Choice(["geo"], seeds, ["geo-iid"]), tmp_path, None, 1)]
 
 
-def shown(board_of, found, before=0, terminal=True):
+def shown(board_of, found, before=0, terminal=True, height=40):
     out = io.StringIO()
     console = Console(
-        file=out, width=100, height=60, force_terminal=terminal, soft_wrap=True, highlight=False
+        file=out, width=100, height=height, force_terminal=terminal, soft_wrap=True, highlight=False
     )
     board = Board(Report(console), found, before)
     with board.shown():
@@ -46,6 +46,18 @@ def test_of_many_runs_those_that_wait_are_counted(tmp_path):
     assert "geo-iid-7" in text
     assert "geo-iid-8" not in text
     assert "49 more" in text
+
+
+def test_the_table_is_no_longer_than_the_terminal(tmp_path):
+    found = statuses(tmp_path, 25)
+    found[3].state = "running"
+    text = shown(lambda board: board.refresh(), found, height=24)
+    assert "geo-iid-3" in text
+    assert "geo-iid-4" not in text
+    assert "geo-iid-4" in shown(lambda board: board.refresh(), found, height=60)
+    for status in found:
+        status.state = "done"
+    assert "more" not in shown(lambda board: board.refresh(), found, height=24)
 
 
 def test_without_a_terminal_there_is_a_line_for_whatever_happens(tmp_path):

@@ -48,6 +48,13 @@ def test_some_experiments_are_chosen_by_their_names(tmp_path):
         planned(tmp_path, "geo", only=["geo-idd"])
 
 
+def test_a_try_has_folders_of_its_own(tmp_path):
+    (run,) = planned(tmp_path, "geo", only=["geo-iid"], seeds=1)
+    (tried,) = planned(tmp_path, "geo", only=["geo-iid"], seeds=1, overrides=["training.epochs=1"])
+    assert run.name == tried.name == "geo-iid-0"
+    assert run.job.folder != tried.job.folder
+
+
 def test_only_networks_that_want_it_ask_for_a_gpu(tmp_path):
     runs = planned(tmp_path, "atis", baselines=True, seeds=1)
     assert {run.row.model: run.job.gpus for run in runs} == {

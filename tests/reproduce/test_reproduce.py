@@ -3,9 +3,13 @@
 import json
 import signal
 import time
+from typing import get_args
 
 import pytest
 
+from ftor.cli_reproduce import TableName
+from ftor.locking import held
+from ftor.paper import TABLES
 from tiny import SETTINGS, end, run_here, start, write_data
 
 WIDTHS = {key: value for key, value in SETTINGS.items() if key != "model.target_width"}
@@ -43,8 +47,9 @@ def wait_for(condition, seconds=120):
 
 
 def epochs_of(tmp_path, seed):
-    path = tmp_path / "runs" / f"mirror-{seed}" / "log.jsonl"
-    return len(path.read_text().splitlines()) if path.exists() else 0
+    return sum(
+        len(path.read_text().splitlines()) for path in tmp_path.glob(f"runs/mirror-{seed}-*/log.jsonl")
+    )
 
 
 def test_a_killed_driver_stops_its_runs_and_the_same_command_goes_on(tmp_path, arguments):
@@ -55,7 +60,8 @@ def test_a_killed_driver_stops_its_runs_and_the_same_command_goes_on(tmp_path, a
     assert ledger(tmp_path) == []
     finished = end(start(*arguments(60)), seconds=600)
     assert finished.code == 0, finished.err
-    logs = [(tmp_path / "runs" / f"mirror-{seed}.log").read_text() for seed in (0, 1)]
+    logs = [path.read_text() for path in tmp_path.glob("runs/mirror-*.log")]
+    assert len(logs) == 2
     assert all(log.count("going on with") == 1 for log in logs)
     assert all(log.count("stopped; to go on") == 1 for log in logs), "the runs saw that their driver is gone"
     records = ledger(tmp_path)
@@ -82,7 +88,7 @@ def test_ctrl_c_stops_at_a_checkpoint_and_says_so(tmp_path, arguments):
     assert "mirror-0 stopped: goes on from here next time" in finished.err
     assert "mirror-1 stopped: not begun" in finished.err
     assert finished.err.endswith("stopped; the same command goes on\n")
-    assert (tmp_path / "runs" / "mirror-0" / "checkpoint.safetensors").exists()
+    assert list(tmp_path.glob("runs/mirror-0-*/checkpoint.safetensors"))
     dry = run_here(*arguments(5000), "--dry-run")
     assert dry.code == 0
     states = [line.split()[:3] for line in dry.out.splitlines() if line.startswith("mirror")]
@@ -99,9 +105,31 @@ def test_a_failed_run_is_told_of_at_the_end(tmp_path, arguments):
     assert ledger(tmp_path) == []
 
 
-@pytest.mark.parametrize("bad", [["reproduce", "goe"], ["reproduce", "geo", "--seeds", "0"], ["reproduce"]])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        ["goe"],
+        [],
+        ["geo", "--seeds", "0"],
+        ["geo", "--ray", "auto", "--jobs", "2"],
+        ["geo", "--set", "training.seed=3"],
+        ["geo", "--ledgers", __file__],
+    ],
+)
 def test_bad_usage(bad):
-    assert run_here(*bad).code == 2
+    assert run_here("reproduce", *bad).code == 2
+
+
+def test_all_tables_can_be_named():
+    assert get_args(TableName) == (*TABLES, "all")
+
+
+def test_two_commands_do_not_work_in_one_folder(tmp_path, arguments):
+    (tmp_path / "runs").mkdir()
+    with held(tmp_path / "runs" / ".lock"):
+        finished = run_here(*arguments(1))
+    assert finished.code == 1
+    assert "expected nobody at work there, found another ftor reproduce; give another --out" in finished.err
 
 
 def test_missing_data_is_one_error_and_nothing_runs(tmp_path, monkeypatch):

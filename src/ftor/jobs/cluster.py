@@ -1,15 +1,26 @@
 """Jobs on a Ray cluster: one task each, which asks for its threads and GPUs."""
 
 import logging
-import os
 import socket
 import sys
 import time
 from typing import Any, Self
 
 import ftor
+from ftor.data.reading import data_folders
 from ftor.errors import FtorError
-from ftor.jobs.job import Event, Failed, Finished, Job, Lost, Stopped, event_from_json, event_to_json
+from ftor.jobs.job import (
+    Event,
+    Failed,
+    Finished,
+    Job,
+    Lost,
+    Started,
+    Stopped,
+    event_from_json,
+    event_to_json,
+)
+from ftor.progress import Report
 
 try:
     import ray
@@ -34,23 +45,18 @@ class _Mailbox:
 
 def _task(line: str, mailbox: Any, version: str) -> str:
     """Carry out a job on some node; returns its last event."""
-    from ftor.jobs.job import Started
-    from ftor.jobs.performing import perform
+    from ftor.jobs.performing import outcome
 
     job = Job.from_json(line)
 
     def send(event: Event) -> None:
         mailbox.put.remote(str(job.folder), event_to_json(event))
 
-    try:
-        if ftor.__version__ != version:
-            raise FtorError(f"expected ftor {version} as the driver has, found {ftor.__version__}")
-        send(Started(f"node {ray.util.get_node_ip_address()}"))
-        return event_to_json(perform(job, send))
-    except KeyboardInterrupt:
-        return event_to_json(Stopped())
-    except (FtorError, OSError) as error:
-        return event_to_json(Failed(str(error)))
+    if ftor.__version__ != version:
+        found = f"expected ftor {version} as the driver has, found {ftor.__version__}"
+        return event_to_json(Failed(f"node {ray.util.get_node_ip_address()}: {found}"))
+    send(Started(f"node {ray.util.get_node_ip_address()}"))
+    return event_to_json(outcome(job, send))
 
 
 def _knock(address: str) -> None:
@@ -68,17 +74,19 @@ class Cluster:
 
     Args:
         address: of the cluster, or "auto" for the one of this machine.
+        report: hears if there is no room for a job on any node.
     """
 
     slots = sys.maxsize
 
-    def __init__(self, address: str) -> None:
-        self._address = address
+    def __init__(self, address: str, report: Report) -> None:
+        self._address, self._report = address, report
         self._running: dict[Any, Job] = {}
         self._stopping: set[Job] = set()
 
     def __enter__(self) -> Self:
-        variables = {"FTOR_DATA": os.environ["FTOR_DATA"]} if "FTOR_DATA" in os.environ else {}
+        here = next((folder for folder in data_folders(None) if folder.is_dir()), None)
+        variables = {} if here is None else {"FTOR_DATA": str(here.absolute())}
         try:
             _knock(self._address)
             ray.init(
@@ -92,11 +100,10 @@ class Cluster:
                 f"--ray {self._address}: expected a Ray cluster, found none ({error}); `ray start --head` "
                 "begins one"
             ) from None
-        here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
-        self._mailbox: Any = ray.remote(num_cpus=0)(_Mailbox).options(scheduling_strategy=here).remote()
+        driver = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+        self._mailbox: Any = ray.remote(num_cpus=0)(_Mailbox).options(scheduling_strategy=driver).remote()
         # Whoever starts a lost task again says so; a process of its own has the run's memory alone.
         self._task: Any = ray.remote(max_retries=0, max_calls=1)(_task)
-        self._gpus = ray.cluster_resources().get("GPU", 0)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -108,9 +115,16 @@ class Cluster:
 
     def start(self, job: Job) -> None:
         """Hand a job to the cluster."""
-        gpus = job.gpus if self._gpus else 0
+        gpus = job.gpus if ray.cluster_resources().get("GPU") else 0
+        self._look_for_room(job.threads, gpus)
         task = self._task.options(name=job.name, num_cpus=job.threads, num_gpus=gpus)
         self._running[task.remote(job.to_json(), self._mailbox, ftor.__version__)] = job
+
+    def _look_for_room(self, cpus: int, gpus: float) -> None:
+        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+        if not any(node.get("CPU", 0) >= cpus and node.get("GPU", 0) >= gpus for node in nodes):
+            needs = f"{cpus} CPUs" + (f" and {gpus:g} GPUs" if gpus else "")
+            self._report.warn(f"no node has {needs} now; runs wait for one that has")
 
     def stop(self, job: Job) -> None:
         """Have a job stop where it can go on from."""
@@ -142,10 +156,12 @@ class Cluster:
             last = event_from_json(ray.get(task))
         except ray.exceptions.TaskCancelledError:
             last = Stopped()
-        except ray.exceptions.RayTaskError as error:
-            last = Failed(str(error.cause).strip() or type(error.cause).__name__)
+        except (ray.exceptions.RayTaskError, ray.exceptions.RuntimeEnvSetupError) as error:
+            last = Failed(f"{type(error).__name__}: {error}")
         except ray.exceptions.RayError as error:  # of the machine, not of the job
             last = Lost(f"{type(error).__name__} on its node")
-        if job in self._stopping and not isinstance(last, Finished):
+        if isinstance(last, Finished):
+            return last
+        if job in self._stopping:
             return Stopped()
-        return last
+        return Lost("its node stopped it") if isinstance(last, Stopped) else last

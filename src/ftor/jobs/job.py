@@ -99,7 +99,7 @@ class Failed:
 
 @dataclass(frozen=True)
 class Lost:
-    """The machine or process that carried it out is gone, through no fault of its own."""
+    """The machine that carried it out is gone, through no fault of its own; a cluster has others."""
 
     reason: str
 

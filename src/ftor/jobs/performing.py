@@ -1,10 +1,9 @@
 """Carrying out a job in the process that it was given to."""
 
-import fcntl
 import json
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -12,7 +11,8 @@ import torch
 from rich.console import Console
 
 from ftor.errors import FtorError
-from ftor.jobs.job import Epoch, Finished, Job, Progress, Send, Stopped
+from ftor.jobs.job import Epoch, Event, Failed, Finished, Job, Progress, Send, Stopped
+from ftor.locking import Held, held
 from ftor.progress import Report
 from ftor.run import Run
 
@@ -25,6 +25,20 @@ class JobError(FtorError):
     """A job that cannot be carried out in its folder."""
 
 
+def outcome(job: Job, send: Send) -> Event:
+    """Carry out a job, and say how it ended, whatever happens; a traceback goes to its log."""
+    try:
+        return perform(job, send)
+    except KeyboardInterrupt:
+        return Stopped()
+    except (FtorError, OSError) as error:
+        return Failed(str(error))
+    except Exception as error:
+        with job.log.open("a", encoding="utf-8") as log:
+            traceback.print_exc(file=log)
+        return Failed(f"{type(error).__name__}: {error}; see {job.log}")
+
+
 def perform(job: Job, send: Send) -> Finished | Stopped:
     """Train from the last checkpoint in the job's folder, if there is one, to the end.
 
@@ -32,11 +46,18 @@ def perform(job: Job, send: Send) -> Finished | Stopped:
     not done again: its record is read.
     """
     job.folder.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(job), job.log.open("a", encoding="utf-8") as log:
+    try:
+        with held(job.folder.with_name(f".{job.name}.lock"), PATIENCE):
+            return _perform(job, send)
+    except Held:
+        raise JobError(f"{job.folder}: expected nobody at work there, found another process") from None
+
+
+def _perform(job: Job, send: Send) -> Finished | Stopped:
+    with job.log.open("a", encoding="utf-8") as log:
+        run = Run(job.config, job.folder)  # what was stopped before it got its config.toml begins anew
         if (job.folder / "config.toml").exists():
             run = Run.stopped(job.folder, None, ())
-        else:
-            run = Run.new(job.config, job.folder)
         if (run.config.hash, run.config.training.seed) != (job.config.hash, job.config.training.seed):
             raise JobError(
                 f"{job.folder}: expected a run of {job.config.name} as it is configured now, found one of "
@@ -47,24 +68,6 @@ def perform(job: Job, send: Send) -> Finished | Stopped:
             torch.set_num_threads(job.threads)
             record = run.train(job.data_folder, _Relay(send, log), ledger=None)
     return Stopped() if record is None else Finished({"config": job.config.hash, **record})
-
-
-@contextmanager
-def _alone(job: Job) -> Iterator[None]:
-    """Be the only process at work in the job's folder, on all machines that share it."""
-    with job.folder.with_name(f".{job.name}.lock").open("a") as file:
-        begun = time.monotonic()
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError:
-                if time.monotonic() - begun > PATIENCE:
-                    raise JobError(
-                        f"{job.folder}: expected nobody at work there, found another process"
-                    ) from None
-                time.sleep(0.2)
-        yield
 
 
 def _recorded(path: Path) -> dict[str, Any] | None:

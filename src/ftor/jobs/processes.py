@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import Self
 
-from ftor.jobs.job import LAST, Event, Failed, Job, event_from_json
+from ftor.jobs.job import LAST, Event, Failed, Finished, Job, Stopped, event_from_json
 
 SECONDS_TO_STOP = 60.0
 """After which a process that was asked to stop, at the end of everything, is killed."""
@@ -31,6 +31,7 @@ class Processes:
     def __init__(self, slots: int) -> None:
         self.slots = slots
         self._running: dict[Job, subprocess.Popen[str]] = {}
+        self._stopping: set[Job] = set()
         self._listeners: list[threading.Thread] = []
         self._events: queue.Queue[tuple[Job, Event]] = queue.Queue()
 
@@ -72,6 +73,7 @@ class Processes:
 
     def stop(self, job: Job) -> None:
         """Have a job stop where it can go on from."""
+        self._stopping.add(job)
         self._running[job].send_signal(signal.SIGINT)
 
     def wait(self, seconds: float) -> list[tuple[Job, Event]]:
@@ -85,6 +87,7 @@ class Processes:
         for job, event in events:
             if isinstance(event, LAST):
                 del self._running[job]
+                self._stopping.discard(job)
         return events
 
     def _listen(self, job: Job, process: subprocess.Popen[str]) -> None:
@@ -93,12 +96,17 @@ class Processes:
         with process:
             assert process.stdout is not None
             for line in process.stdout:
-                last = event_from_json(line)
+                try:
+                    last = event_from_json(line)
+                except (ValueError, LookupError, TypeError):  # it was killed while it wrote this
+                    break
                 if isinstance(last, LAST):
                     break
                 self._events.put((job, last))
-        if last is None or not isinstance(last, LAST):
+        if not isinstance(last, LAST):
             code = process.returncode
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             last = Failed(f"its process ended with {how}; see {job.log}")
+        if job in self._stopping and not isinstance(last, Finished):  # however little it had begun
+            last = Stopped()
         self._events.put((job, last))

@@ -6,39 +6,35 @@ started this process is gone, and the run stops where it can go on from.
 
 import _thread
 import os
+import signal
 import sys
 import threading
-import traceback
 from contextlib import suppress
 from typing import TextIO
 
-from ftor.errors import FtorError
-from ftor.jobs.job import Event, Failed, Job, Started, Stopped, event_to_json
+from ftor.jobs.job import Event, Job, Started, Stopped, event_to_json
 
 
 def main() -> None:
     """Carry out the job, and say how it ends."""
     events = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print is no event
-    job = Job.from_json(sys.stdin.readline())
-    threading.Thread(target=_stop_when_left_alone, args=[sys.stdin], daemon=True).start()
 
     def send(event: Event) -> None:
         with suppress(BrokenPipeError):  # if nobody listens any more, the run stops soon
             print(event_to_json(event), file=events, flush=True)
 
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which scripts in the background ignore
+        job = Job.from_json(sys.stdin.readline())
+        threading.Thread(target=_stop_when_left_alone, args=[sys.stdin], daemon=True).start()
         send(Started(f"process {os.getpid()}"))
-        from ftor.jobs.performing import perform  # which takes seconds
+        from ftor.jobs.performing import outcome  # which takes seconds
 
-        send(perform(job, send))
+        last = outcome(job, send)
     except KeyboardInterrupt:
-        send(Stopped())
-    except (FtorError, OSError) as error:
-        send(Failed(str(error)))
-    except Exception as error:
-        traceback.print_exc()
-        send(Failed(f"{type(error).__name__}: {error}; see {job.log}"))
+        last = Stopped()
+    send(last)
 
 
 def _stop_when_left_alone(stdin: TextIO) -> None:

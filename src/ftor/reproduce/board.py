@@ -17,8 +17,8 @@ from ftor.reproduce.plan import Planned
 State = Literal["waiting", "running", "done", "failed", "stopped"]
 STYLES: dict[State, str] = {"running": "bold", "failed": "red", "stopped": "yellow", "waiting": "dim"}
 SECONDS_BETWEEN_LINES = 60.0
-ROWS = 30
-"""The longest table that is shown in full; of a longer one, runs that wait or are done are only counted."""
+LINES_AROUND = 5
+"""Of the live table: a summary, a header, and what stands before and after it."""
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Status:
     @property
     def name(self) -> str:
         """What to call the run."""
-        return self.planned.job.name
+        return self.planned.name
 
     @property
     def seconds_left(self) -> float | None:
@@ -76,9 +76,7 @@ class Board:
         if not self._report.console.is_terminal:
             yield
             return
-        with Live(
-            self._table(), console=self._report.console, auto_refresh=False, vertical_overflow="visible"
-        ) as self._live:
+        with Live(self._table(), console=self._report.console, auto_refresh=False) as self._live:
             yield
             self._live.update(self._table(), refresh=True)
 
@@ -102,15 +100,16 @@ class Board:
         table = Table(box=None, pad_edge=False)
         for column in ("run", "state", "done", "left", ""):
             table.add_column(column, justify="right" if column in ("done", "left") else "left")
-        in_full = len(self._statuses) <= ROWS
+        in_full = len(self._statuses) <= self._report.console.height - LINES_AROUND
         for status in self._statuses:
             if in_full or status.state in ("running", "failed", "stopped"):
                 style = STYLES.get(status.state)
                 left = clock(status.seconds_left) if status.state in ("running", "waiting") else ""
                 share = f"{100 * status.share:.0f} %" if status.state in ("running", "stopped") else ""
                 table.add_row(status.name, status.state, share, left, Text(status.note), style=style)
-        if not in_full:
-            table.add_row(f"{self._count('waiting')} more", "waiting", style="dim")
+        waiting = self._count("waiting")
+        if waiting and not in_full:
+            table.add_row(f"{waiting} more", "waiting", style="dim")
         return Group(Text(self._summary()), table)
 
     def _summary(self) -> str:

@@ -6,10 +6,13 @@ from pathlib import Path
 
 from ftor.jobs import Event, Executor, Failed, Finished, Job, Lost, Progress, Started, Stopped
 from ftor.ledger import append
+from ftor.locking import held
 from ftor.reproduce.board import Board, State, Status, headline
 from ftor.results import read_ledgers
 from ftor.stopping import stop_requests
 
+PATIENCE = 60.0
+"""Seconds that somebody else may take to write a line."""
 LOST_AT_MOST = 3
 """How often a run is started again whose machine was lost; then it may have been its own fault."""
 
@@ -77,8 +80,11 @@ class _Driver:
                 self._lose(job, reason)
 
     def _record(self, status: Status, record: dict[str, object]) -> None:
-        if not status.planned.is_in(read_ledgers(self._ledgers)):  # by another who reproduces the same
-            append(self._ledgers / f"{status.planned.table}.jsonl", status.planned.record(record))
+        ledger = self._ledgers / f"{status.planned.table}.jsonl"
+        ledger.parent.mkdir(parents=True, exist_ok=True)
+        with held(ledger, PATIENCE):  # somebody else may reproduce the same in another folder
+            if not status.planned.is_in(read_ledgers(self._ledgers)):
+                append(ledger, status.planned.record(record))
 
     def _lose(self, job: Job, reason: str) -> None:
         status = self._given[job]

@@ -14,6 +14,7 @@ from ftor.paper import TABLES, Row
 from ftor.results import Record
 from ftor.results.ledgers import seconds
 
+SEED = ("seed", "training.seed")
 ON_A_GPU = ("transformer", "bart")
 """The networks that are given a GPU of a cluster that has any."""
 
@@ -25,6 +26,11 @@ class Planned:
     table: str
     row: Row
     job: Job
+
+    @property
+    def name(self) -> str:
+        """What to call it: its experiment and seed."""
+        return f"{self.row.experiment}-{self.job.config.training.seed}"
 
     def record(self, found: dict[str, Any]) -> dict[str, Any]:
         """The ledger's line of the finished run."""
@@ -72,6 +78,9 @@ class Choice:
 
 def plan(choice: Choice, out: Path, data_folder: Path | None, threads: int) -> list[Planned]:
     """All runs, the first seed of every row first, so that a table is soon whole."""
+    seeded = [override for override in choice.overrides if override.split("=")[0].strip() in SEED]
+    if seeded:
+        raise ConfigError(f"--set {seeded[0]}: runs have their own seeds; --seeds says how many")
     rows = [(table, row) for table in choice.tables for row in TABLES[table].rows if _chosen(row, choice)]
     if not rows:
         raise ConfigError(f"--only {', '.join(choice.only)}: expected the name of an experiment, found none")
@@ -81,7 +90,8 @@ def plan(choice: Choice, out: Path, data_folder: Path | None, threads: int) -> l
             if seed < _seeds(choice, table):
                 config = Config.load(row.experiment, [*choice.overrides, f"training.seed={seed}"])
                 gpus = float(config.model.architecture in ON_A_GPU)
-                folder = out.absolute() / f"{row.experiment}-{seed}"
+                # Another configuration, of a try or of another version, is another run.
+                folder = out.absolute() / f"{row.experiment}-{seed}-{config.hash[:6]}"
                 planned.append(Planned(table, row, Job(config, folder, data_folder, threads, gpus)))
     return planned
 

@@ -37,7 +37,7 @@ COLOURS = {
     "LSTM": "#E69F00",
     "Transformer": "#56B4E9",
     "Transformer, small": "#000000",
-    "BART-base": "#E69F00",
+    "BART-base": "#999999",
 }
 """Okabe and Ito's, which people who confuse red and green can tell apart."""
 GREY = "#555555"

@@ -128,7 +128,8 @@ def training_curves(runs: Path, table: str, report: Report) -> list[Curve]:
     """The curves of the run folders that belong to a table and have nothing changed but the seed."""
     rows = {row.experiment: row for row in TABLES[table].rows}
     found: dict[str, dict[int, tuple[float, ...]]] = {}
-    for log in sorted(runs.glob("*/log.jsonl")):
+    logs = sorted(runs.rglob("log.jsonl"), key=lambda log: (log.parent / "metrics.json").exists())
+    for log in logs:  # of two runs of the same, a finished one
         try:
             config = Config.load(log.parent / "config.toml")
         except ConfigError as error:
