@@ -39,7 +39,7 @@ def test_cells(found):
     assert lines[2] == ("F→R", "template", "with grammar", "79.9 ± 2.5", "not run", "–", "0")
     assert lines[-1] == ("AR F→R", "length", "without", "37.6 ± 1.8", "not run", "–", "0")
     assert grids(found["geo"])[1].lines == [
-        ("F→R", "iid", "35.0 ± 7.1", "0.25 ± 0.00", "50.0 ± 0.0", "1.5 ± 0.0")
+        ("F→R", "iid", "35.0 ± 7.1", "72.0 ± 14.1", "87.0 ± 7.1", "0.25 ± 0.00", "50.0 ± 0.0", "1.5 ± 0.0")
     ]
 
 

@@ -227,10 +227,18 @@ def _details(runs: Sequence[Record]) -> dict[str, Measured | None]:
     well_formed = [test.get("shares", {}).get("well_formed") for test in tests]  # if there is a grammar
     return {
         "exact match": measured(100 * test["exact_match"] for test in tests),
+        "as released": measured(map(_as_released, tests)),
+        "as released, grammar": measured(_as_released(run.get("test_grammar", {})) for run in runs),
         "length error": measured(test["length_error"] for test in tests),
         "well-formed": measured(None if share is None else 100 * share for share in well_formed),
         "minutes": measured(seconds(run) / 60 for run in runs),
     }
+
+
+def _as_released(metrics: Record) -> float | None:
+    """Geoquery's execution accuracy as the released code computes it, with the blanks in names deleted."""
+    share = metrics.get("shares", {}).get("execution_accuracy_released")
+    return None if share is None else 100 * float(share)
 
 
 def _far_beyond(records: Sequence[Record]) -> tuple[FarBeyond, ...]:
