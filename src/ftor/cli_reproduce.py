@@ -57,8 +57,7 @@ def reproduce(
 ) -> None:
     """Run a table's experiments with several seeds; those that are in the ledgers are not run again.
 
-    Ctrl-C stops the runs where they can go on from; the same command goes on with them. Each finished run
-    is a line of a ledger, from which ftor results makes the tables.
+    Ctrl-C stops the runs where they can go on from; the same command goes on. Finished runs go to ledgers.
     """
     from ftor.jobs.processes import cores
     from ftor.paper import TABLES
@@ -80,7 +79,7 @@ def reproduce(
         return
     report = Report()
     if not missing:
-        report.say(f"all {len(planned)} runs are in {ledgers}")
+        report.say(f"{ledgers} has all of the runs ({len(planned)})")
     elif ray is None:  # a cluster's nodes may have their own
         require_data(missing, data_dir)
     statuses = [Status(run, run.seconds(records)) for run in missing]
@@ -88,7 +87,10 @@ def reproduce(
         board = Board(report, statuses, len(planned) - len(missing))
         with _alone(out):
             carry_out(statuses, _executor(ray, jobs, report), ledgers, board)
-    _show_tables(names, ledgers)
+    if settings:
+        report.say(f"runs that --set changes are in {ledgers}, but do not count for the tables")
+    elif all(status.state == "done" for status in statuses):
+        _show_tables(names, ledgers)
     failed = [status for status in statuses if status.state == "failed"]
     for status in failed:
         report.warn(f"{status.name} failed: {status.note}")
@@ -133,8 +135,9 @@ def _show_plan(
     from ftor.reproduce import clock
 
     known = [seconds for run in missing if (seconds := run.seconds(records)) is not None]
-    unknown = f", and {len(missing) - len(known)} of unknown length" if len(known) < len(missing) else ""
-    show(f"{len(missing)} of {len(planned)} runs to do: {clock(sum(known))} on one core{unknown}")
+    unknown = f"{len(missing) - len(known)} of unknown length" if len(known) < len(missing) else ""
+    takes = f"{clock(sum(known))} on one core" if known or not missing else ""
+    show(f"{len(missing)} of {len(planned)} runs to do: {' and '.join(filter(None, (takes, unknown)))}")
     table = Table("run", "state", "takes", box=None, pad_edge=False)
     for run in planned:
         begun = (run.job.folder / "config.toml").exists()
@@ -146,5 +149,5 @@ def _show_plan(
 def _show_tables(names: "Sequence[str]", ledgers: Path) -> None:
     from ftor.results import as_text, tables
 
-    if ledgers.is_dir():
+    if ledgers.is_dir():  # no run, no ledger
         print("\n\n".join(as_text(table) for table in tables(ledgers, names).values()))

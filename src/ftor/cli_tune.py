@@ -53,7 +53,7 @@ def tune(
 ) -> None:
     """Search for better hyperparameters by dev pairs: random trials, two seeds each, a third for the best.
 
-    The same command goes on with a search that was stopped. Needs ftor[tune].
+    The same command goes on with a search that was stopped. Needs pip install 'ftor\\[tune]'.
     """
     from ftor.explain import SUFFIXES
 

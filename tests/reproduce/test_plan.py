@@ -44,7 +44,7 @@ def test_some_experiments_are_chosen_by_their_names(tmp_path):
     names = {run.row.experiment for run in planned(tmp_path, "geo", only=["geo-*-rf", "geo-iid"])}
     assert names == {"geo-iid", "geo-iid-rf", "geo-template-rf", "geo-length-rf"}
     assert {run.row.experiment for run in planned(tmp_path, "atis", only=["*-iid-lstm"])} == {"atis-iid-lstm"}
-    with pytest.raises(ConfigError, match="--only geo-idd: expected the name of an experiment, found none"):
+    with pytest.raises(ConfigError, match="--only geo-idd: expected experiments of geo, which are geo-iid, "):
         planned(tmp_path, "geo", only=["geo-idd"])
 
 

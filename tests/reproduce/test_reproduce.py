@@ -75,7 +75,7 @@ def test_a_killed_driver_stops_its_runs_and_the_same_command_goes_on(tmp_path, a
     before = (tmp_path / "results" / "mirror.jsonl").read_bytes()
     again = run_here(*arguments(60))
     assert again.code == 0
-    assert f"all 2 runs are in {tmp_path / 'results'}" in again.err
+    assert f"{tmp_path / 'results'} has all of the runs (2)" in again.err
     assert (tmp_path / "results" / "mirror.jsonl").read_bytes() == before
 
 

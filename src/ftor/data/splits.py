@@ -72,6 +72,7 @@ def load_splits(config: Config, chosen: Path | None, folder: Path, report: Repor
 def require_files(config: Config, chosen: Path | None) -> None:
     """See that the files of an experiment are there, before any of many runs begins."""
     data = config.data
+    data_folders(chosen)  # which says if there is no such folder
     if data.train is None:
         raise DataError(f"{config.name}: data.train: expected a TSV file, found none")
     pairs = () if data.task in GENERATED else (data.train, data.dev, data.test)

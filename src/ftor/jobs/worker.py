@@ -24,22 +24,25 @@ def main() -> None:
         with suppress(BrokenPipeError):  # if nobody listens any more, the run stops soon
             print(event_to_json(event), file=events, flush=True)
 
+    ended = threading.Event()
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)  # which scripts in the background ignore
         job = Job.from_json(sys.stdin.readline())
-        threading.Thread(target=_stop_when_left_alone, args=[sys.stdin], daemon=True).start()
+        threading.Thread(target=_stop_when_left_alone, args=[sys.stdin, ended], daemon=True).start()
         send(Started(f"process {os.getpid()}"))
         from ftor.jobs.performing import outcome  # which takes seconds
 
         last = outcome(job, send)
     except KeyboardInterrupt:
         last = Stopped()
+    ended.set()
     send(last)
 
 
-def _stop_when_left_alone(stdin: TextIO) -> None:
+def _stop_when_left_alone(stdin: TextIO, ended: threading.Event) -> None:
     stdin.read()
-    _thread.interrupt_main()
+    if not ended.is_set():
+        _thread.interrupt_main()
 
 
 if __name__ == "__main__":

@@ -83,7 +83,11 @@ def plan(choice: Choice, out: Path, data_folder: Path | None, threads: int) -> l
         raise ConfigError(f"--set {seeded[0]}: runs have their own seeds; --seeds says how many")
     rows = [(table, row) for table in choice.tables for row in TABLES[table].rows if _chosen(row, choice)]
     if not rows:
-        raise ConfigError(f"--only {', '.join(choice.only)}: expected the name of an experiment, found none")
+        known = [row.experiment for table in choice.tables for row in TABLES[table].rows]
+        raise ConfigError(
+            f"--only {', '.join(choice.only)}: expected experiments of {', '.join(choice.tables)}, which are "
+            f"{', '.join(known)}"
+        )
     planned = []
     for seed in range(max(_seeds(choice, table) for table in choice.tables)):
         for table, row in rows:
