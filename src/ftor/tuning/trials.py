@@ -29,7 +29,7 @@ class Trial:
     Attributes:
         values: by key of the space.
         results: by seed.
-        unchanged: whether it is the experiment's own configuration.
+        unchanged: whether it is the configuration that the others are changes of.
         reason: why it failed.
         third: the check with the third seed, if there was one; in it a text says why it failed.
     """
