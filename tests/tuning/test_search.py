@@ -95,8 +95,11 @@ def test_if_all_fail_nothing_wins(tune):
 
 
 def test_a_finalist_that_fails_with_the_third_seed_loses(tune, capsys):
+    weights = set()
+
     def outcome(weight, seed):
-        return Failed("it broke") if seed == THIRD and weight > 5 else weight / 20
+        weights.add(weight)
+        return Failed("it broke") if seed == THIRD and weight == max(weights) else weight / 20
 
     plan, trials, _ = tune(outcome)
     assert isinstance(max(trials, key=lambda trial: trial.mean).third, str)
@@ -165,6 +168,36 @@ def test_a_search_that_is_cut_off_comes_to_the_same_end(tune, tmp_path, when):
     assert {number: trial.values for number, trial in enumerate(others)} == drawn
     assert winner(others).number == winner(trials).number
     assert max(Counter(executor.started).values()) == 1
+
+
+SEVERAL = """
+"training.length_weight" = { low = 0.1, high = 10.0, log = true }
+"model.width" = { low = 2, high = 64, step = 2 }
+"model.decoder_hidden" = { choices = [128, 200, 256, 300] }
+"model.temperature" = { low = 1.0, high = 5.0 }
+"""
+
+
+@pytest.mark.parametrize("sampler", ["random", "tpe"])
+def test_a_draw_that_is_cut_off_anywhere_comes_to_the_same_values(tmp_path, sampler):
+    (tmp_path / "space.toml").write_text(SEVERAL)
+    plan = tune_plan(tmp_path, sampler=sampler)
+
+    def draw_all(folder):
+        store = Store(plan, folder)
+        store.complete_draws()
+        while len(store.trials()) < 4:
+            store.draw()
+        return [trial.values for trial in store.trials()]
+
+    whole = draw_all(tmp_path)
+    assert all(len({values[key] for values in whole}) > 1 for key in plan.space.keys)
+    lines = (tmp_path / JOURNAL).read_text().splitlines(keepends=True)
+    for kept in range(len(lines)):
+        folder = tmp_path / str(kept)
+        folder.mkdir()
+        (folder / JOURNAL).write_text("".join(lines[:kept]) + lines[kept][:9])
+        assert draw_all(folder) == whole
 
 
 def tune_plan(folder, **options):

@@ -98,7 +98,6 @@ class Store:
     def draw(self) -> Trial:
         """A new trial; what is drawn depends on the seed and, for TPE, on trials that are done."""
         number = sum(frozen.state in _STATES for frozen in self._frozen())
-        self._study.sampler = self._sampler(number)
         self._fill_in(self._study.ask())
         return self.trials()[number]
 
@@ -106,17 +105,17 @@ class Store:
         """Draw what a trial lacks because whoever drew it was cut off."""
         for frozen in self._frozen():
             if frozen.state == TrialState.RUNNING:
-                self._study.sampler = self._sampler(frozen.number)
                 self._fill_in(self._handle(frozen.number))
 
     def _fill_in(self, trial: optuna.Trial) -> None:
         for key, allowed in self.plan.space.keys.items():
             if "unchanged" not in trial.user_attrs or key in self.plan.space.drawn(self.plan.config):
+                self._study.sampler = self._sampler(trial.number, key)
                 allowed.draw(trial, key)
 
-    def _sampler(self, number: int) -> optuna.samplers.BaseSampler:
-        """One for each trial, so that a search that goes on draws what it would have drawn."""
-        seed = random.Random(f"{self.plan.seed} {number}").getrandbits(32)
+    def _sampler(self, number: int, key: str) -> optuna.samplers.BaseSampler:
+        """One for each value, so that a search that goes on draws what it would have drawn."""
+        seed = random.Random(f"{self.plan.seed} {number} {key}").getrandbits(32)
         if self.plan.sampler == "tpe":
             return optuna.samplers.TPESampler(seed=seed)
         return optuna.samplers.RandomSampler(seed=seed)
