@@ -22,6 +22,8 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 JOURNAL = "journal.jsonl"
+NAME = "ftor"
+"""Of the study within its journal."""
 _STATES: dict[TrialState, State] = {
     TrialState.RUNNING: "running",
     TrialState.COMPLETE: "complete",
@@ -47,11 +49,12 @@ class Store:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         journal = folder / JOURNAL
         _mend(journal)
+        self._storage = JournalStorage(JournalFileBackend(str(journal)))
         self._study = optuna.create_study(
-            storage=JournalStorage(JournalFileBackend(str(journal))),
+            storage=self._storage,
             # The first trials have nothing to be compared with, and the first epochs say little.
             pruner=optuna.pruners.MedianPruner(n_warmup_steps=max(1, plan.config.training.epochs // 5)),
-            study_name="ftor",
+            study_name=NAME,
             direction="maximize",
             load_if_exists=True,
         )
@@ -121,7 +124,13 @@ class Store:
         return optuna.samplers.RandomSampler(seed=seed)
 
     def _handle(self, number: int) -> optuna.Trial:
-        return optuna.Trial(self._study, self._frozen()[number]._trial_id)
+        """A trial to write to, whoever drew it.
+
+        A study hands one out only when it draws it, and cannot take it up in another process: so its id is
+        asked of the storage, and it is made as the study makes it.
+        """
+        study = self._storage.get_study_id_from_name(NAME)
+        return optuna.Trial(self._study, self._storage.get_trial_id_from_study_id_trial_number(study, number))
 
     def keep(self, number: int, seed: int, result: Result | str) -> None:
         """Keep what a run came to, or why it failed."""
