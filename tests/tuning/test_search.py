@@ -5,7 +5,10 @@ import tomllib
 from collections import Counter
 from dataclasses import replace
 
+import optuna
 import pytest
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 
 from ftor.config import Config
 from ftor.jobs import Failed, Lost
@@ -15,7 +18,7 @@ from ftor.tuning.plan import make_plan
 from ftor.tuning.report import print_report, winning_toml
 from ftor.tuning.search import Search
 from ftor.tuning.store import JOURNAL, Store, StudyError
-from ftor.tuning.trials import epoch_value, winner
+from ftor.tuning.trials import Result, epoch_value, winner
 from ftor.tuning.watch import Watch
 from pretended_runs import EPOCHS, Pretended
 
@@ -135,6 +138,38 @@ def test_pruning_stops_hopeless_trials_and_spares_the_unchanged(tune, slots):
     )
 
 
+def test_the_first_seed_of_every_trial_is_compared_with_also_of_the_unchanged(tune, tmp_path):
+    _, trials, _ = tune(lambda weight, seed: weight / 20 + seed % 2 / 50, trials=6, prune=True)
+    study = optuna.load_study(
+        study_name=None, storage=JournalStorage(JournalFileBackend(str(tmp_path / JOURNAL)))
+    )
+    for trial, kept in zip(trials, study.trials, strict=True):
+        whole = trial.values["training.length_weight"] / 20
+        values = {epoch: whole * epoch / EPOCHS for epoch in range(1, EPOCHS + 1)}
+        if trial.state == "complete":
+            assert kept.intermediate_values == pytest.approx(values)
+
+
+@pytest.mark.parametrize(("epochs", "spared"), [(3, 0), (5, 1), (50, 10)])
+def test_pruning_spares_the_first_fifth_of_the_epochs(tune, tmp_path, epochs, spared):
+    store = Store(tune_plan(tmp_path, prune=True, epochs=epochs), tmp_path)
+    for number in range(5):
+        store.draw()
+        for epoch in range(1, epochs + 1):
+            store.keep_epoch(number, epoch, 0.5)
+        for seed in store.plan.seeds:
+            store.keep(number, seed, Result(0.5, 1.0, 1, 1.0))
+        store.end(number, "complete")
+    store.draw()
+    hopeless = []
+    for epoch in range(1, spared + 3):
+        store.keep_epoch(5, epoch, 0.1)
+        hopeless.append(store.is_hopeless(5))
+    assert hopeless == [False] * spared + [True] * 2
+    store.keep_epoch(5, spared + 3, 0.6)
+    assert not store.is_hopeless(5)
+
+
 def test_without_pruning_nothing_is_stopped(tune):
     _, trials, executor = tune(lambda weight, seed: weight / 20, trials=12)
     assert (executor.stopped, {trial.state for trial in trials}) == ([], {"complete"})
@@ -201,7 +236,8 @@ def test_a_draw_that_is_cut_off_anywhere_comes_to_the_same_values(tmp_path, samp
 
 
 def tune_plan(folder, **options):
-    return make_plan("transducer", folder / "space.toml", epochs=EPOCHS, trials=4, **options)
+    options = {"epochs": EPOCHS, "trials": 4} | options
+    return make_plan("transducer", folder / "space.toml", **options)
 
 
 def test_a_finished_search_has_nothing_left_to_do_and_can_be_extended(tune):

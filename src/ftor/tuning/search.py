@@ -146,12 +146,10 @@ class Search:
 
     def _is_hopeless(self, run: Run, epoch: int, value: float) -> bool:
         """By its first seed alone: the curves of one seed can be compared however many run at a time."""
-        may_be_pruned = self._plan.prune and not run.trial.unchanged and run.seed == self._plan.seeds[0]
-        return (
-            may_be_pruned
-            and self._is_open(run.trial)
-            and self.store.is_hopeless(run.trial.number, epoch, value)
-        )
+        is_compared = self._plan.prune and run.seed == self._plan.seeds[0] and self._is_open(run.trial)
+        if is_compared:
+            self.store.keep_epoch(run.trial.number, epoch, value)
+        return is_compared and not run.trial.unchanged and self.store.is_hopeless(run.trial.number)
 
     def _is_open(self, trial: Trial) -> bool:
         return self.store.trials()[trial.number].state == "running"

@@ -52,8 +52,8 @@ class Store:
         self._storage = JournalStorage(JournalFileBackend(str(journal)))
         self._study = optuna.create_study(
             storage=self._storage,
-            # The first trials have nothing to be compared with, and the first epochs say little.
-            pruner=optuna.pruners.MedianPruner(n_warmup_steps=max(1, plan.config.training.epochs // 5)),
+            # The first trials have nothing to be compared with, and the first epochs, from 1, say little.
+            pruner=optuna.pruners.MedianPruner(n_warmup_steps=plan.config.training.epochs // 5 + 1),
             study_name=NAME,
             direction="maximize",
             load_if_exists=True,
@@ -148,13 +148,15 @@ class Store:
             self._study.tell(number, state=TrialState.PRUNED if state == "pruned" else TrialState.FAIL)
         return self.trials()[number]
 
-    def is_hopeless(self, number: int, epoch: int, value: float) -> bool:
-        """Whether a trial is below the median of the others after an epoch, by its best value so far."""
+    def keep_epoch(self, number: int, epoch: int, value: float) -> None:
+        """Keep the best value that a trial has had by the end of an epoch, for others to be compared with."""
         before = self._frozen()[number].intermediate_values
-        trial = self._handle(number)
         if epoch not in before:
-            trial.report(max(value, *before.values(), value), epoch)
-        return trial.should_prune()
+            self._handle(number).report(max([value, *before.values()]), epoch)
+
+    def is_hopeless(self, number: int) -> bool:
+        """Whether a trial is below the median of the others after its last epoch."""
+        return self._handle(number).should_prune()
 
 
 def run_name(number: int, seed: int) -> str:
