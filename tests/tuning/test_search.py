@@ -11,7 +11,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
 from ftor.config import Config
-from ftor.jobs import Failed, Lost
+from ftor.jobs import Failed, Lost, Stopped
 from ftor.progress import Report
 from ftor.tuning.figure import save
 from ftor.tuning.plan import make_plan
@@ -31,11 +31,11 @@ def tune(tmp_path):
     space = tmp_path / "space.toml"
     space.write_text('"training.length_weight" = { low = 0.1, high = 10.0 }')
 
-    def run(outcome, slots=2, trials=4, **options):
+    def run(outcome, slots=2, trials=4, report=None, **options):
         plan = make_plan("transducer", space, epochs=EPOCHS, trials=trials, **options)
         store = Store(plan, tmp_path)
         executor = Pretended(outcome, slots)
-        watch = Watch(plan, store.trials(), slots, Report(quiet=True))
+        watch = Watch(plan, store.trials(), slots, report or Report(quiet=True))
         assert Search(store, executor, watch, 1, None).run()
         return plan, store.trials(), executor
 
@@ -111,16 +111,38 @@ def test_a_finalist_that_fails_with_the_third_seed_loses(tune, capsys):
     assert "failed with it" in capsys.readouterr().out
 
 
-def test_runs_that_are_lost_are_started_again(tune):
+def test_runs_that_are_lost_are_started_again(tune, capsys):
     lost = {}
 
     def outcome(weight, seed):
         lost[weight, seed] = lost.get((weight, seed), 0) + 1
         return Lost("gone") if lost[weight, seed] == 1 else 0.5
 
-    _, trials, executor = tune(outcome, trials=1)
+    _, trials, executor = tune(outcome, trials=1, report=Report())
     assert {trial.state for trial in trials} == {"complete"}
     assert set(Counter(executor.started).values()) == {2}
+    said = capsys.readouterr().err
+    assert (
+        "warning: trial-1-seed-1001 broke off: gone; it goes on from its last checkpoint, restart 1 of 3"
+        in said
+    )
+
+
+@pytest.mark.parametrize(("event", "reason"), [(Lost("gone"), "gone"), (Stopped(), "somebody stopped it")])
+def test_a_run_that_breaks_off_again_and_again_makes_its_trial_fail(tune, event, reason):
+    _, trials, executor = tune(
+        lambda weight, seed: 0.5 if weight == BASE or seed != 1000 else event, trials=2
+    )
+    assert [trial.state for trial in trials] == ["complete", "failed", "failed"]
+    assert trials[1].reason == f"seed 1000: it broke off 4 times, at last: {reason}"
+    assert Counter(executor.started)["trial-1-seed-1000"] == 4
+
+
+def test_a_check_that_breaks_off_again_and_again_fails(tune):
+    _, trials, executor = tune(lambda weight, seed: Lost("gone") if seed == THIRD else weight / 20, trials=2)
+    assert {trial.third for trial in trials} == {"it broke off 4 times, at last: gone"}
+    assert Counter(executor.started)["trial-0-seed-1002"] == 4
+    assert winner(trials).mean == max(trial.mean for trial in trials)
 
 
 @pytest.mark.parametrize("slots", [1, 2, 4])

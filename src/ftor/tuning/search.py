@@ -1,13 +1,13 @@
 """Carrying a search out: trials are drawn, their runs started, watched, pruned and compared."""
 
 import json
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ftor.config import ConfigError
-from ftor.jobs import Epoch, Event, Executor, Failed, Finished, Job, Progress
+from ftor.jobs import Epoch, Event, Executor, Failed, Finished, Job, Lost, Progress
 from ftor.jobs.job import LAST
 from ftor.stopping import stop_requests
 from ftor.tuning.plan import Plan
@@ -16,6 +16,8 @@ from ftor.tuning.trials import State, Trial, epoch_value, result_of, to_check
 from ftor.tuning.watch import Watch
 
 SECONDS_BETWEEN_LOOKS = 0.5
+RESTARTS = 3
+"""Of a run that breaks off through no fault of its own; then something must be wrong all the same."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Search:
         self._waiting: deque[Run] = deque()
         self._running: dict[Job, Run] = {}
         self._stopping: set[Job] = set()
+        self._restarts: Counter[str] = Counter()
 
     @property
     def _plan(self) -> Plan:
@@ -155,7 +158,7 @@ class Search:
         return self.store.trials()[trial.number].state == "running"
 
     def _ended(self, job: Job, run: Run, event: Event) -> None:
-        number, is_check = run.trial.number, run.seed == self._plan.third_seed
+        number = run.trial.number
         if isinstance(event, Finished):
             result = result_of(event, _log(job.folder), job.config.training.select_by)
             self.store.keep(number, run.seed, result)
@@ -167,14 +170,30 @@ class Search:
                 self.watch.ended(self.store.end(number, "complete"))
         elif job in self._stopping:
             return
-        elif isinstance(event, Failed):
-            if is_check:
-                self.store.keep(number, run.seed, event.reason)
-                self.watch.check_failed(self.store.trials()[number])
-            elif self._is_open(run.trial):
-                self._close(run.trial, "failed", f"seed {run.seed}: {event.reason}")
-        elif is_check or self._is_open(run.trial):  # lost, or stopped by somebody else
-            self._waiting.appendleft(run)
+        elif self._is_check(run) or self._is_open(run.trial):
+            if isinstance(event, Failed):
+                self._fail(run, event.reason)
+            else:
+                self._start_again(run, event.reason if isinstance(event, Lost) else "somebody stopped it")
+
+    def _is_check(self, run: Run) -> bool:
+        return run.seed == self._plan.third_seed
+
+    def _start_again(self, run: Run, reason: str) -> None:
+        """Queue a run that broke off, unless it does so again and again."""
+        if self._restarts[run.name] == RESTARTS:
+            self._fail(run, f"it broke off {RESTARTS + 1} times, at last: {reason}")
+            return
+        self._restarts[run.name] += 1
+        self.watch.starts_again(run.name, reason, f"{self._restarts[run.name]} of {RESTARTS}")
+        self._waiting.appendleft(run)
+
+    def _fail(self, run: Run, reason: str) -> None:
+        if self._is_check(run):
+            self.store.keep(run.trial.number, run.seed, reason)
+            self.watch.check_failed(self.store.trials()[run.trial.number])
+        else:
+            self._close(run.trial, "failed", f"seed {run.seed}: {reason}")
 
     def _close(self, trial: Trial, state: State, reason: str | None = None) -> None:
         """End a trial before its time, and its runs with it."""
