@@ -10,6 +10,7 @@ import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
+import tiny_geo
 from ftor.config import Config
 from ftor.jobs import Failed, Lost, Stopped
 from ftor.progress import Report
@@ -18,7 +19,7 @@ from ftor.tuning.plan import make_plan
 from ftor.tuning.report import print_report, winning_toml
 from ftor.tuning.search import Search
 from ftor.tuning.store import JOURNAL, Store, StudyError
-from ftor.tuning.trials import Result, epoch_value, winner
+from ftor.tuning.trials import Result, logged_as, winner
 from ftor.tuning.watch import Watch
 from pretended_runs import EPOCHS, Pretended
 
@@ -344,13 +345,18 @@ def test_the_picture_is_the_same_every_time(tune, tmp_path, suffix):
 
 
 @pytest.mark.parametrize(
-    ("select_by", "value"), [("loss", 0.1), ("exact_match", 0.1), ("accuracy", 0.3), ("BLEU-3", 0.5)]
+    ("task", "select_by", "name"),
+    [
+        ("pairs", "loss", "dev_exact_match"),
+        ("pairs", "exact_match", "dev_exact_match"),
+        ("pairs", "accuracy", "dev_exact_match"),
+        ("geo", "exact_match", "dev_exact_match"),
+        ("geo", "accuracy", "dev_execution_accuracy"),
+        ("atis", "accuracy", "dev_tree_accuracy"),
+        ("okapi", "accuracy", "dev_clause_accuracy"),
+        ("style", "BLEU-3", "dev_BLEU-3"),
+    ],
 )
-def test_the_objective_is_what_epochs_are_compared_by(select_by, value):
-    record = {"epoch": 1, "dev_loss": 9.0, "dev_exact_match": 0.1, "dev_well_formed": 0.2}
-    record |= {"dev_execution_accuracy": 0.3, "dev_execution_accuracy_released": 0.4, "dev_BLEU-3": 0.5}
-    assert epoch_value(record, select_by) == value
-
-
-def test_a_task_without_an_accuracy_of_its_own_has_exact_match():
-    assert epoch_value({"dev_exact_match": 0.1, "dev_length_error": 2.0}, "accuracy") == 0.1
+def test_the_objective_is_what_epochs_are_compared_by(tmp_path, task, select_by, name):
+    config = Config.load("transducer", [f"data.task={task}", f"training.select_by={select_by}"])
+    assert logged_as(config, tiny_geo.write(tmp_path)) == name

@@ -12,7 +12,7 @@ from ftor.jobs.job import LAST
 from ftor.stopping import stop_requests
 from ftor.tuning.plan import Plan
 from ftor.tuning.store import Store, run_name
-from ftor.tuning.trials import State, Trial, epoch_value, result_of, to_check
+from ftor.tuning.trials import State, Trial, logged_as, result_of, to_check
 from ftor.tuning.watch import Watch
 
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -49,6 +49,7 @@ class Search:
     ) -> None:
         self.store, self.executor, self.watch = store, executor, watch
         self.threads, self.data_folder = threads, data_folder
+        self._objective = logged_as(store.plan.config, data_folder)
         self._waiting: deque[Run] = deque()
         self._running: dict[Job, Run] = {}
         self._stopping: set[Job] = set()
@@ -130,7 +131,7 @@ class Search:
         for job, event in events:
             run = self._running[job]
             if isinstance(event, Epoch):
-                value = epoch_value(event.record, self._plan.config.training.select_by)
+                value = float(event.record[self._objective])
                 self.watch.epoch(run.name, value)
                 if self._is_hopeless(run, event.record["epoch"], value):
                     hopeless.append(run.trial)
@@ -160,7 +161,7 @@ class Search:
     def _ended(self, job: Job, run: Run, event: Event) -> None:
         number = run.trial.number
         if isinstance(event, Finished):
-            result = result_of(event, _log(job.folder), job.config.training.select_by)
+            result = result_of(event, _log(job.folder), self._objective)
             self.store.keep(number, run.seed, result)
             for checkpoint in job.folder.glob("checkpoint*.safetensors"):
                 checkpoint.unlink()  # a search has many runs, and none of them goes on from its end
