@@ -3,18 +3,23 @@
 import signal
 import tomllib
 from collections import Counter
+from dataclasses import replace
 
+import optuna
 import pytest
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
 
+import tiny_geo
 from ftor.config import Config
-from ftor.jobs import Failed, Lost
+from ftor.jobs import Failed, Lost, Stopped
 from ftor.progress import Report
 from ftor.tuning.figure import save
 from ftor.tuning.plan import make_plan
 from ftor.tuning.report import print_report, winning_toml
 from ftor.tuning.search import Search
 from ftor.tuning.store import JOURNAL, Store, StudyError
-from ftor.tuning.trials import epoch_value, winner
+from ftor.tuning.trials import Result, logged_as, winner
 from ftor.tuning.watch import Watch
 from pretended_runs import EPOCHS, Pretended
 
@@ -27,11 +32,11 @@ def tune(tmp_path):
     space = tmp_path / "space.toml"
     space.write_text('"training.length_weight" = { low = 0.1, high = 10.0 }')
 
-    def run(outcome, slots=2, trials=4, **options):
+    def run(outcome, slots=2, trials=4, report=None, **options):
         plan = make_plan("transducer", space, epochs=EPOCHS, trials=trials, **options)
         store = Store(plan, tmp_path)
         executor = Pretended(outcome, slots)
-        watch = Watch(plan, store.trials(), slots, Report(quiet=True))
+        watch = Watch(plan, store.trials(), slots, report or Report(quiet=True))
         assert Search(store, executor, watch, 1, None).run()
         return plan, store.trials(), executor
 
@@ -94,8 +99,11 @@ def test_if_all_fail_nothing_wins(tune):
 
 
 def test_a_finalist_that_fails_with_the_third_seed_loses(tune, capsys):
+    weights = set()
+
     def outcome(weight, seed):
-        return Failed("it broke") if seed == THIRD and weight > 5 else weight / 20
+        weights.add(weight)
+        return Failed("it broke") if seed == THIRD and weight == max(weights) else weight / 20
 
     plan, trials, _ = tune(outcome)
     assert isinstance(max(trials, key=lambda trial: trial.mean).third, str)
@@ -104,16 +112,38 @@ def test_a_finalist_that_fails_with_the_third_seed_loses(tune, capsys):
     assert "failed with it" in capsys.readouterr().out
 
 
-def test_runs_that_are_lost_are_started_again(tune):
+def test_runs_that_are_lost_are_started_again(tune, capsys):
     lost = {}
 
     def outcome(weight, seed):
         lost[weight, seed] = lost.get((weight, seed), 0) + 1
         return Lost("gone") if lost[weight, seed] == 1 else 0.5
 
-    _, trials, executor = tune(outcome, trials=1)
+    _, trials, executor = tune(outcome, trials=1, report=Report())
     assert {trial.state for trial in trials} == {"complete"}
     assert set(Counter(executor.started).values()) == {2}
+    said = capsys.readouterr().err
+    assert (
+        "warning: trial-1-seed-1001 broke off: gone; it goes on from its last checkpoint, restart 1 of 3"
+        in said
+    )
+
+
+@pytest.mark.parametrize(("event", "reason"), [(Lost("gone"), "gone"), (Stopped(), "somebody stopped it")])
+def test_a_run_that_breaks_off_again_and_again_makes_its_trial_fail(tune, event, reason):
+    _, trials, executor = tune(
+        lambda weight, seed: 0.5 if weight == BASE or seed != 1000 else event, trials=2
+    )
+    assert [trial.state for trial in trials] == ["complete", "failed", "failed"]
+    assert trials[1].reason == f"seed 1000: it broke off 4 times, at last: {reason}"
+    assert Counter(executor.started)["trial-1-seed-1000"] == 4
+
+
+def test_a_check_that_breaks_off_again_and_again_fails(tune):
+    _, trials, executor = tune(lambda weight, seed: Lost("gone") if seed == THIRD else weight / 20, trials=2)
+    assert {trial.third for trial in trials} == {"it broke off 4 times, at last: gone"}
+    assert Counter(executor.started)["trial-0-seed-1002"] == 4
+    assert winner(trials).mean == max(trial.mean for trial in trials)
 
 
 @pytest.mark.parametrize("slots", [1, 2, 4])
@@ -129,6 +159,38 @@ def test_pruning_stops_hopeless_trials_and_spares_the_unchanged(tune, slots):
     assert winner(trials).values["training.length_weight"] == max(
         trial.values["training.length_weight"] for trial in trials
     )
+
+
+def test_the_first_seed_of_every_trial_is_compared_with_also_of_the_unchanged(tune, tmp_path):
+    _, trials, _ = tune(lambda weight, seed: weight / 20 + seed % 2 / 50, trials=6, prune=True)
+    study = optuna.load_study(
+        study_name=None, storage=JournalStorage(JournalFileBackend(str(tmp_path / JOURNAL)))
+    )
+    for trial, kept in zip(trials, study.trials, strict=True):
+        whole = trial.values["training.length_weight"] / 20
+        values = {epoch: whole * epoch / EPOCHS for epoch in range(1, EPOCHS + 1)}
+        if trial.state == "complete":
+            assert kept.intermediate_values == pytest.approx(values)
+
+
+@pytest.mark.parametrize(("epochs", "spared"), [(3, 0), (5, 1), (50, 10)])
+def test_pruning_spares_the_first_fifth_of_the_epochs(tune, tmp_path, epochs, spared):
+    store = Store(tune_plan(tmp_path, prune=True, epochs=epochs), tmp_path)
+    for number in range(5):
+        store.draw()
+        for epoch in range(1, epochs + 1):
+            store.keep_epoch(number, epoch, 0.5)
+        for seed in store.plan.seeds:
+            store.keep(number, seed, Result(0.5, 1.0, 1, 1.0))
+        store.end(number, "complete")
+    store.draw()
+    hopeless = []
+    for epoch in range(1, spared + 3):
+        store.keep_epoch(5, epoch, 0.1)
+        hopeless.append(store.is_hopeless(5))
+    assert hopeless == [False] * spared + [True] * 2
+    store.keep_epoch(5, spared + 3, 0.6)
+    assert not store.is_hopeless(5)
 
 
 def test_without_pruning_nothing_is_stopped(tune):
@@ -166,8 +228,39 @@ def test_a_search_that_is_cut_off_comes_to_the_same_end(tune, tmp_path, when):
     assert max(Counter(executor.started).values()) == 1
 
 
+SEVERAL = """
+"training.length_weight" = { low = 0.1, high = 10.0, log = true }
+"model.width" = { low = 2, high = 64, step = 2 }
+"model.decoder_hidden" = { choices = [128, 200, 256, 300] }
+"model.temperature" = { low = 1.0, high = 5.0 }
+"""
+
+
+@pytest.mark.parametrize("sampler", ["random", "tpe"])
+def test_a_draw_that_is_cut_off_anywhere_comes_to_the_same_values(tmp_path, sampler):
+    (tmp_path / "space.toml").write_text(SEVERAL)
+    plan = tune_plan(tmp_path, sampler=sampler)
+
+    def draw_all(folder):
+        store = Store(plan, folder)
+        store.complete_draws()
+        while len(store.trials()) < 4:
+            store.draw()
+        return [trial.values for trial in store.trials()]
+
+    whole = draw_all(tmp_path)
+    assert all(len({values[key] for values in whole}) > 1 for key in plan.space.keys)
+    lines = (tmp_path / JOURNAL).read_text().splitlines(keepends=True)
+    for kept in range(len(lines)):
+        folder = tmp_path / str(kept)
+        folder.mkdir()
+        (folder / JOURNAL).write_text("".join(lines[:kept]) + lines[kept][:9])
+        assert draw_all(folder) == whole
+
+
 def tune_plan(folder, **options):
-    return make_plan("transducer", folder / "space.toml", epochs=EPOCHS, trials=4, **options)
+    options = {"epochs": EPOCHS, "trials": 4} | options
+    return make_plan("transducer", folder / "space.toml", **options)
 
 
 def test_a_finished_search_has_nothing_left_to_do_and_can_be_extended(tune):
@@ -228,6 +321,21 @@ def test_the_winner_is_written_with_where_it_is_from(tune, tmp_path):
     assert config.name == "tuned"
 
 
+@pytest.mark.parametrize(("better", "of"), [(1.0, "0.1 to 10.0"), (-1.0, "transducer")])
+def test_the_winner_says_how_the_experiment_differs_not_what_it_was_tuned_on(tune, tmp_path, better, of):
+    plan, trials, _ = tune(lambda weight, seed: 0.5 + better * abs(weight - BASE) / 20)
+    experiment = tmp_path / "mine.toml"
+    experiment.write_text('base = "transducer"\n[training]\nlength_weight = 1.5\n')
+    plan, best = replace(plan, experiment=str(experiment)), winner(trials)
+    assert best.unchanged == (of == plan.on)
+    text = winning_toml(plan, trials, best)
+    assert f"trial {best.number}, from {of}; mine has 1.5" in text
+    assert ("the unchanged configuration of transducer wins" in text) == best.unchanged
+    (tmp_path / "tuned.toml").write_text(text)
+    tuned = Config.load(tmp_path / "tuned.toml")
+    assert tuned.training.length_weight == best.values["training.length_weight"] != 1.5
+
+
 @pytest.mark.parametrize("suffix", ["svg", "png"])
 def test_the_picture_is_the_same_every_time(tune, tmp_path, suffix):
     plan, trials, _ = tune(lambda weight, seed: Failed("no") if weight > 8 else weight / 20, trials=8)
@@ -237,13 +345,18 @@ def test_the_picture_is_the_same_every_time(tune, tmp_path, suffix):
 
 
 @pytest.mark.parametrize(
-    ("select_by", "value"), [("loss", 0.1), ("exact_match", 0.1), ("accuracy", 0.3), ("BLEU-3", 0.5)]
+    ("task", "select_by", "name"),
+    [
+        ("pairs", "loss", "dev_exact_match"),
+        ("pairs", "exact_match", "dev_exact_match"),
+        ("pairs", "accuracy", "dev_exact_match"),
+        ("geo", "exact_match", "dev_exact_match"),
+        ("geo", "accuracy", "dev_execution_accuracy"),
+        ("atis", "accuracy", "dev_tree_accuracy"),
+        ("okapi", "accuracy", "dev_clause_accuracy"),
+        ("style", "BLEU-3", "dev_BLEU-3"),
+    ],
 )
-def test_the_objective_is_what_epochs_are_compared_by(select_by, value):
-    record = {"epoch": 1, "dev_loss": 9.0, "dev_exact_match": 0.1, "dev_well_formed": 0.2}
-    record |= {"dev_execution_accuracy": 0.3, "dev_execution_accuracy_released": 0.4, "dev_BLEU-3": 0.5}
-    assert epoch_value(record, select_by) == value
-
-
-def test_a_task_without_an_accuracy_of_its_own_has_exact_match():
-    assert epoch_value({"dev_exact_match": 0.1, "dev_length_error": 2.0}, "accuracy") == 0.1
+def test_the_objective_is_what_epochs_are_compared_by(tmp_path, task, select_by, name):
+    config = Config.load("transducer", [f"data.task={task}", f"training.select_by={select_by}"])
+    assert logged_as(config, tiny_geo.write(tmp_path)) == name

@@ -149,11 +149,36 @@ def test_own_space(tmp_path):
         ("'model.width' = { choices = [] }", "choices: expected numbers"),
         ("'model.width' = { low = 2.5, high = 8.0 }", "model.width: expected a valid integer"),
         (
+            "'model.width' = { low = 2, high = 8, step = 0.5 }",
+            "step: expected a whole number, as the bounds are",
+        ),
+        ("'model.width' = { low = 2, high = 8, step = 1.5 }", "as the bounds are, found 1.5"),
+        (
+            "'model.decoder_hidden' = { choices = [128, -5, 200] }",
+            "model.decoder_hidden: expected greater than or equal to 1, found -5",
+        ),
+        (
+            "'model.order' = { choices = ['fertility', 'order', 'fertility'] }",
+            "model.order: expected 'fertility-",
+        ),
+        (
             "'training.seed' = { low = 1, high = 8 }",
             "training.seed: expected a key that trials can differ in",
         ),
         ("'width' = { low = 2, high = 8 }", "width: expected section.key"),
         ("'model.width' = { low = 2, high = 8, times = 'model.head' }", "times: model.head: unknown key"),
+        (
+            "'model.width' = { low = 2, high = 8, times = 'training.warmup_steps' }",
+            "times: expected a key whose value is a number other than 0, found training.warmup_steps = 0",
+        ),
+        (
+            "'model.width' = { low = 2, high = 8, times = 'data.start_token' }",
+            "a number other than 0, found data.start_token = True",
+        ),
+        (
+            "'model.width' = { low = 2, high = 8, times = 'model.width' }",
+            "times: expected a key without times of its own, found model.width",
+        ),
         ("", "expected keys and their values, found none"),
         ("a", "Expected '='"),
     ],
@@ -164,6 +189,27 @@ def test_wrong_spaces_are_refused(tmp_path, text, message):
     with pytest.raises(ConfigError, match=re.escape(message)) as error:
         make_plan("transducer", file)
     assert str(error.value).startswith(str(file))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "'model.heads' = { choices = [4, 6, 8] }\n'model.width' = { choices = [128, 384, 512] }",
+        "'model.width' = { low = 16, high = 64, step = 2.0, times = 'model.heads' }",
+        "'training.word_dropout' = { low = 0, high = 0.5, step = 0.25 }",
+    ],
+)
+def test_what_some_trials_can_have_is_allowed(tmp_path, text):
+    file = tmp_path / "space.toml"
+    file.write_text(text)
+    plan = make_plan("mirror-transformer", file)
+    assert plan.space.drawn(plan.config).keys() <= plan.space.keys.keys()
+
+
+def test_bounds_of_which_one_is_whole_hold_fractions():
+    assert 0.5 in Range(0, 1.5)
+    assert 0.5 not in Range(0, 2)
+    assert True not in Range(0, 2)
 
 
 @pytest.mark.parametrize("experiment", ["mirror", "style-passive", "transducer", "atis-iid-bart"])

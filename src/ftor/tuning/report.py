@@ -9,6 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ftor.checkpoint import write_text
+from ftor.config import Config
 from ftor.tuning.plan import Plan
 from ftor.tuning.space import value_of
 from ftor.tuning.trials import Trial, finalists, to_check, winner
@@ -41,7 +42,8 @@ def conclusion(plan: Plan, trials: Sequence[Trial], best: Trial) -> str:
     unchanged = next((trial for trial in trials if trial.unchanged and trial.mean is not None), None)
     if best.unchanged:
         better = "no trial is better" if finalists(trials) else "no other trial came to its end"
-        return f"the unchanged configuration wins: {mean}; {better}"
+        of = f" of {plan.on}" * (plan.on != plan.experiment)
+        return f"the unchanged configuration{of} wins: {mean}; {better}"
     against = f"; unchanged {percent(unchanged.mean_with(third=True))}" if unchanged is not None else ""
     return f"trial {best.number} wins: {mean}{against}"
 
@@ -101,15 +103,15 @@ def winning_toml(plan: Plan, trials: Sequence[Trial], best: Trial) -> str:
         f"# {conclusion(plan, trials, best)}",
         f"base = {json.dumps(base, ensure_ascii=False)}",
     ]
-    section = ""
+    experiment, section = Config.load(plan.experiment), ""  # which may differ from what was trained on
     for key in sorted(plan.space.keys):
-        value, before = best.values[key], value_of(plan.config, key)
+        value, before = best.values[key], value_of(experiment, key)
         if value == before:
             continue
         if not key.startswith(f"{section}."):
             section = key.partition(".")[0]
             lines += ["", f"[{section}]"]
-        name, where = key.partition(".")[2], plan.space.keys[key]
+        name, where = key.partition(".")[2], plan.on if best.unchanged else plan.space.keys[key]
         lines.append(
             f"{name} = {json.dumps(value, ensure_ascii=False)}"
             f"  # trial {best.number}, from {where}; {plan.name} has {json.dumps(before, ensure_ascii=False)}"

@@ -1,21 +1,23 @@
 """Carrying a search out: trials are drawn, their runs started, watched, pruned and compared."""
 
 import json
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ftor.config import ConfigError
-from ftor.jobs import Epoch, Event, Executor, Failed, Finished, Job, Progress
+from ftor.jobs import Epoch, Event, Executor, Failed, Finished, Job, Lost, Progress
 from ftor.jobs.job import LAST
 from ftor.stopping import stop_requests
 from ftor.tuning.plan import Plan
 from ftor.tuning.store import Store, run_name
-from ftor.tuning.trials import State, Trial, epoch_value, result_of, to_check
+from ftor.tuning.trials import State, Trial, logged_as, result_of, to_check
 from ftor.tuning.watch import Watch
 
 SECONDS_BETWEEN_LOOKS = 0.5
+RESTARTS = 3
+"""Of a run that breaks off through no fault of its own; then something must be wrong all the same."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +49,11 @@ class Search:
     ) -> None:
         self.store, self.executor, self.watch = store, executor, watch
         self.threads, self.data_folder = threads, data_folder
+        self._objective = logged_as(store.plan.config, data_folder)
         self._waiting: deque[Run] = deque()
         self._running: dict[Job, Run] = {}
         self._stopping: set[Job] = set()
+        self._restarts: Counter[str] = Counter()
 
     @property
     def _plan(self) -> Plan:
@@ -127,7 +131,7 @@ class Search:
         for job, event in events:
             run = self._running[job]
             if isinstance(event, Epoch):
-                value = epoch_value(event.record, self._plan.config.training.select_by)
+                value = float(event.record[self._objective])
                 self.watch.epoch(run.name, value)
                 if self._is_hopeless(run, event.record["epoch"], value):
                     hopeless.append(run.trial)
@@ -146,20 +150,18 @@ class Search:
 
     def _is_hopeless(self, run: Run, epoch: int, value: float) -> bool:
         """By its first seed alone: the curves of one seed can be compared however many run at a time."""
-        may_be_pruned = self._plan.prune and not run.trial.unchanged and run.seed == self._plan.seeds[0]
-        return (
-            may_be_pruned
-            and self._is_open(run.trial)
-            and self.store.is_hopeless(run.trial.number, epoch, value)
-        )
+        is_compared = self._plan.prune and run.seed == self._plan.seeds[0] and self._is_open(run.trial)
+        if is_compared:
+            self.store.keep_epoch(run.trial.number, epoch, value)
+        return is_compared and not run.trial.unchanged and self.store.is_hopeless(run.trial.number)
 
     def _is_open(self, trial: Trial) -> bool:
         return self.store.trials()[trial.number].state == "running"
 
     def _ended(self, job: Job, run: Run, event: Event) -> None:
-        number, is_check = run.trial.number, run.seed == self._plan.third_seed
+        number = run.trial.number
         if isinstance(event, Finished):
-            result = result_of(event, _log(job.folder), job.config.training.select_by)
+            result = result_of(event, _log(job.folder), self._objective)
             self.store.keep(number, run.seed, result)
             for checkpoint in job.folder.glob("checkpoint*.safetensors"):
                 checkpoint.unlink()  # a search has many runs, and none of them goes on from its end
@@ -169,14 +171,30 @@ class Search:
                 self.watch.ended(self.store.end(number, "complete"))
         elif job in self._stopping:
             return
-        elif isinstance(event, Failed):
-            if is_check:
-                self.store.keep(number, run.seed, event.reason)
-                self.watch.check_failed(self.store.trials()[number])
-            elif self._is_open(run.trial):
-                self._close(run.trial, "failed", f"seed {run.seed}: {event.reason}")
-        elif is_check or self._is_open(run.trial):  # lost, or stopped by somebody else
-            self._waiting.appendleft(run)
+        elif self._is_check(run) or self._is_open(run.trial):
+            if isinstance(event, Failed):
+                self._fail(run, event.reason)
+            else:
+                self._start_again(run, event.reason if isinstance(event, Lost) else "somebody stopped it")
+
+    def _is_check(self, run: Run) -> bool:
+        return run.seed == self._plan.third_seed
+
+    def _start_again(self, run: Run, reason: str) -> None:
+        """Queue a run that broke off, unless it does so again and again."""
+        if self._restarts[run.name] == RESTARTS:
+            self._fail(run, f"it broke off {RESTARTS + 1} times, at last: {reason}")
+            return
+        self._restarts[run.name] += 1
+        self.watch.starts_again(run.name, reason, f"{self._restarts[run.name]} of {RESTARTS}")
+        self._waiting.appendleft(run)
+
+    def _fail(self, run: Run, reason: str) -> None:
+        if self._is_check(run):
+            self.store.keep(run.trial.number, run.seed, reason)
+            self.watch.check_failed(self.store.trials()[run.trial.number])
+        else:
+            self._close(run.trial, "failed", f"seed {run.seed}: {reason}")
 
     def _close(self, trial: Trial, state: State, reason: str | None = None) -> None:
         """End a trial before its time, and its runs with it."""

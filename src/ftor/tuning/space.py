@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ftor.config import Config, ConfigError, TransducerConfig
 
@@ -56,9 +56,9 @@ class Range:
         return self.low, self.high
 
     def __contains__(self, value: object) -> bool:
-        if isinstance(value, bool) or not isinstance(value, Number) or not self.low <= value <= self.high:
+        if not _is_number(value) or not self.low <= value <= self.high:
             return False
-        step = self.step or (1 if isinstance(self.low, int) else None)
+        step = self.step or (1 if isinstance(self.low, int) and isinstance(self.high, int) else None)
         return step is None or (value - self.low) % step == 0
 
     def draw(self, trial: "Trial", key: str) -> Value:
@@ -121,7 +121,7 @@ class Space:
         found: dict[str, Value] = {}
         for key, allowed in self.keys.items():
             value = value_of(config, key)
-            if allowed.times is not None:
+            if allowed.times is not None and _is_number(value):
                 value = value / value_of(config, allowed.times)
                 value = int(value) if value == int(value) else value
             if value in allowed:
@@ -135,12 +135,31 @@ class Space:
                 raise ConfigError(f"{self.name}: {key}: expected a key that trials can differ in")
             _require(config, key, self.name)
             if allowed.times is not None:
-                _require(config, allowed.times, f"{self.name}: {key}: times")
-                if getattr(self.keys.get(allowed.times), "times", None) is not None:
-                    raise ConfigError(f"{self.name}: {key}: times: expected a key without times of its own")
+                self._check_times(allowed.times, f"{self.name}: {key}: times", config)
+            elif isinstance(allowed, Choices):
+                self._check_choices(key, allowed, config)
         for end in (0, 1):
             drawn = {key: allowed.ends[end] for key, allowed in self.keys.items()}
             changed(config, self.values(drawn, config), self.name)
+
+    def _check_times(self, times: str, where: str, config: Config) -> None:
+        _require(config, times, where)
+        if getattr(self.keys.get(times), "times", None) is not None:
+            raise ConfigError(f"{where}: expected a key without times of its own, found {times}")
+        value = value_of(config, times)
+        if not _is_number(value) or value == 0:
+            raise ConfigError(
+                f"{where}: expected a key whose value is a number other than 0, found {times} = {value!r}"
+            )
+
+    def _check_choices(self, key: str, allowed: Choices, config: Config) -> None:
+        for choice in allowed.choices:
+            try:
+                changed(config, {key: choice}, self.name)
+            except ConfigError as error:
+                if str(error).startswith(f"{self.name}: {key}: "):
+                    raise
+                # else it goes with other values of other keys, which trials may draw together
 
 
 def value_of(config: Config, key: str) -> Any:
@@ -230,12 +249,14 @@ def _problem(entry: Mapping[str, Any]) -> str | None:
     """What is wrong with a range, if anything."""
     for name in ("low", "high", "step"):
         number = entry.get(name, 1)
-        if isinstance(number, bool) or not isinstance(number, Number):
+        if not _is_number(number):
             return f"{name}: expected a number, found {number!r}"
     if not entry["low"] <= entry["high"]:
         return f"expected low ≤ high, found {entry['low']} and {entry['high']}"
     if not entry.get("step", 1) > 0:
         return f"step: expected a number above 0, found {entry['step']}"
+    if isinstance(entry["low"], int) and isinstance(entry["high"], int) and entry.get("step", 1) % 1:
+        return f"step: expected a whole number, as the bounds are, found {entry['step']}"
     if not isinstance(entry.get("log", False), bool):
         return f"log: expected true or false, found {entry['log']!r}"
     if entry.get("log") and (entry["low"] <= 0 or "step" in entry):
@@ -243,6 +264,10 @@ def _problem(entry: Mapping[str, Any]) -> str | None:
     if not isinstance(entry.get("times", ""), str):
         return f"times: expected a key, found {entry['times']!r}"
     return None
+
+
+def _is_number(value: object) -> TypeGuard[Number]:
+    return isinstance(value, Number) and not isinstance(value, bool)
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:

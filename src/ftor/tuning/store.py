@@ -22,6 +22,8 @@ from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial, TrialState
 
 JOURNAL = "journal.jsonl"
+NAME = "ftor"
+"""Of the study within its journal."""
 _STATES: dict[TrialState, State] = {
     TrialState.RUNNING: "running",
     TrialState.COMPLETE: "complete",
@@ -47,11 +49,12 @@ class Store:
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         journal = folder / JOURNAL
         _mend(journal)
+        self._storage = JournalStorage(JournalFileBackend(str(journal)))
         self._study = optuna.create_study(
-            storage=JournalStorage(JournalFileBackend(str(journal))),
-            # The first trials have nothing to be compared with, and the first epochs say little.
-            pruner=optuna.pruners.MedianPruner(n_warmup_steps=max(1, plan.config.training.epochs // 5)),
-            study_name="ftor",
+            storage=self._storage,
+            # The first trials have nothing to be compared with, and the first epochs, from 1, say little.
+            pruner=optuna.pruners.MedianPruner(n_warmup_steps=plan.config.training.epochs // 5 + 1),
+            study_name=NAME,
             direction="maximize",
             load_if_exists=True,
         )
@@ -98,7 +101,6 @@ class Store:
     def draw(self) -> Trial:
         """A new trial; what is drawn depends on the seed and, for TPE, on trials that are done."""
         number = sum(frozen.state in _STATES for frozen in self._frozen())
-        self._study.sampler = self._sampler(number)
         self._fill_in(self._study.ask())
         return self.trials()[number]
 
@@ -106,23 +108,29 @@ class Store:
         """Draw what a trial lacks because whoever drew it was cut off."""
         for frozen in self._frozen():
             if frozen.state == TrialState.RUNNING:
-                self._study.sampler = self._sampler(frozen.number)
                 self._fill_in(self._handle(frozen.number))
 
     def _fill_in(self, trial: optuna.Trial) -> None:
         for key, allowed in self.plan.space.keys.items():
             if "unchanged" not in trial.user_attrs or key in self.plan.space.drawn(self.plan.config):
+                self._study.sampler = self._sampler(trial.number, key)
                 allowed.draw(trial, key)
 
-    def _sampler(self, number: int) -> optuna.samplers.BaseSampler:
-        """One for each trial, so that a search that goes on draws what it would have drawn."""
-        seed = random.Random(f"{self.plan.seed} {number}").getrandbits(32)
+    def _sampler(self, number: int, key: str) -> optuna.samplers.BaseSampler:
+        """One for each value, so that a search that goes on draws what it would have drawn."""
+        seed = random.Random(f"{self.plan.seed} {number} {key}").getrandbits(32)
         if self.plan.sampler == "tpe":
             return optuna.samplers.TPESampler(seed=seed)
         return optuna.samplers.RandomSampler(seed=seed)
 
     def _handle(self, number: int) -> optuna.Trial:
-        return optuna.Trial(self._study, self._frozen()[number]._trial_id)
+        """A trial to write to, whoever drew it.
+
+        A study hands one out only when it draws it, and cannot take it up in another process: so its id is
+        asked of the storage, and it is made as the study makes it.
+        """
+        study = self._storage.get_study_id_from_name(NAME)
+        return optuna.Trial(self._study, self._storage.get_trial_id_from_study_id_trial_number(study, number))
 
     def keep(self, number: int, seed: int, result: Result | str) -> None:
         """Keep what a run came to, or why it failed."""
@@ -140,13 +148,15 @@ class Store:
             self._study.tell(number, state=TrialState.PRUNED if state == "pruned" else TrialState.FAIL)
         return self.trials()[number]
 
-    def is_hopeless(self, number: int, epoch: int, value: float) -> bool:
-        """Whether a trial is below the median of the others after an epoch, by its best value so far."""
+    def keep_epoch(self, number: int, epoch: int, value: float) -> None:
+        """Keep the best value that a trial has had by the end of an epoch, for others to be compared with."""
         before = self._frozen()[number].intermediate_values
-        trial = self._handle(number)
         if epoch not in before:
-            trial.report(max(value, *before.values(), value), epoch)
-        return trial.should_prune()
+            self._handle(number).report(max([value, *before.values()]), epoch)
+
+    def is_hopeless(self, number: int) -> bool:
+        """Whether a trial is below the median of the others after its last epoch."""
+        return self._handle(number).should_prune()
 
 
 def run_name(number: int, seed: int) -> str:

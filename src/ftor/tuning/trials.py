@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
 
+from ftor.config import Config
 from ftor.jobs import Finished
+from ftor.tasks import judges
 from ftor.tuning.space import Value
 
 State = Literal["running", "complete", "pruned", "failed"]
@@ -29,7 +32,7 @@ class Trial:
     Attributes:
         values: by key of the space.
         results: by seed.
-        unchanged: whether it is the experiment's own configuration.
+        unchanged: whether it is the configuration that the others are changes of.
         reason: why it failed.
         third: the check with the third seed, if there was one; in it a text says why it failed.
     """
@@ -95,19 +98,17 @@ def winner(trials: Sequence[Trial]) -> Trial | None:
     return unchanged if unchanged.mean_with(third) >= best.mean_with(third) else best
 
 
-def epoch_value(record: Mapping[str, Any], select_by: str) -> float:
-    """The objective in a line of a run's log."""
-    if select_by == "BLEU-3":
-        return float(record["dev_BLEU-3"])
-    if select_by == "accuracy":
-        own = [name for name in record if name.startswith("dev_") and name.endswith("accuracy")]
-        return float(record[own[0] if own else "dev_exact_match"])
-    return float(record["dev_exact_match"])
+def logged_as(config: Config, data_folder: Path | None) -> str:
+    """What the objective is called in a run's log."""
+    chosen: str = config.training.select_by
+    if chosen == "accuracy":
+        chosen = next((judge.name for judge in judges(config.data.task, data_folder)), "exact_match")
+    return "dev_exact_match" if chosen == "loss" else f"dev_{chosen}"
 
 
-def result_of(finished: Finished, log: Sequence[Mapping[str, Any]], select_by: str) -> Result:
-    """What a finished run came to, from its record and its log."""
+def result_of(finished: Finished, log: Sequence[Mapping[str, Any]], objective: str) -> Result:
+    """What a finished run came to, from its record and its log, which has the `objective` by that name."""
     epoch = finished.record["best_epoch"]
     best = log[epoch - 1]
     seconds = finished.record["seconds"] + finished.record["dev_seconds"]
-    return Result(epoch_value(best, select_by), float(best["dev_loss"]), epoch, seconds)
+    return Result(float(best[objective]), float(best["dev_loss"]), epoch, seconds)

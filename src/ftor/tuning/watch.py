@@ -82,6 +82,10 @@ class Watch:
         """A run goes on no more."""
         del self._runs[name]
 
+    def starts_again(self, name: str, reason: str, which: str) -> None:
+        """A run broke off though nobody here stopped it; `which` restart of how many it is."""
+        self._report.warn(f"{name} broke off: {reason}; it goes on from its last checkpoint, restart {which}")
+
     def finished(self, name: str, result: Result, trial: Trial) -> None:
         """A run of a trial has come to its end."""
         self._trials[trial.number] = trial
