@@ -1,14 +1,12 @@
 """The command that runs the paper's experiments."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ftor.cli_data import DataDir
-from ftor.errors import FtorError
 from ftor.output import show
 from ftor.progress import Report
 
@@ -60,6 +58,7 @@ def reproduce(
     Ctrl-C stops the runs where they can go on from; the same command goes on. Finished runs go to ledgers.
     """
     from ftor.jobs.processes import cores
+    from ftor.locking import alone
     from ftor.paper import TABLES
     from ftor.reproduce import Board, Choice, Status, carry_out, plan, require_data
     from ftor.results import read_ledgers
@@ -85,7 +84,7 @@ def reproduce(
     statuses = [Status(run, run.seconds(records)) for run in missing]
     if missing:
         board = Board(report, statuses, len(planned) - len(missing))
-        with _alone(out):
+        with alone(out, "ftor reproduce"):
             carry_out(statuses, _executor(ray, jobs, report), ledgers, board)
     if settings:
         report.say(f"runs that --set changes are in {ledgers}, but do not count for the tables")
@@ -98,22 +97,6 @@ def reproduce(
         report.say("stopped; the same command goes on")
     if any(status.state != "done" for status in statuses):
         raise typer.Exit(1)
-
-
-@contextmanager
-def _alone(out: Path) -> Iterator[None]:
-    """Be the only one that reproduces in a folder."""
-    from ftor.locking import Held, held
-
-    out.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(held(out / ".lock"))
-        except Held:
-            raise FtorError(
-                f"{out}: expected nobody at work there, found another ftor reproduce; give another --out"
-            ) from None
-        yield
 
 
 def _executor(ray: str | None, jobs: int, report: Report) -> "Executor":

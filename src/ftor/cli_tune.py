@@ -73,16 +73,17 @@ def _carry_out(plan: Plan, folder: Path, picture: Path, jobs: int | None, data_d
     from ftor.data.splits import require_files
     from ftor.errors import FtorError
     from ftor.jobs.processes import Processes, cores
+    from ftor.locking import alone
     from ftor.tuning.report import print_report, write_winner
     from ftor.tuning.search import Search
-    from ftor.tuning.store import Store, alone
+    from ftor.tuning.store import Store
     from ftor.tuning.trials import winner
     from ftor.tuning.watch import Watch
 
     slots = jobs if jobs is not None else cores()
     report = Report()
     require_files(plan.config, data_dir)  # without which every trial would fail
-    with alone(folder):
+    with alone(folder, "ftor tune"):
         store = Store(plan, folder)
         _announce(plan, folder, slots, report)
         watch = Watch(plan, store.trials(), slots, report)

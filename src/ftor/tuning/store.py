@@ -1,10 +1,8 @@
 """The study on disk, by Optuna's journal: what was drawn and what came of it, one JSON line per step."""
 
-import fcntl
 import os
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -162,18 +160,6 @@ class Store:
 def run_name(number: int, seed: int) -> str:
     """What a run's folder is called."""
     return f"trial-{number}-seed-{seed}"
-
-
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Be the only one that carries on with a study."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise StudyError(f"{folder}: expected nobody at work there, found another ftor tune") from None
-        yield
 
 
 def _mend(journal: Path) -> None:
