@@ -8,7 +8,7 @@ import typer
 
 from ftor.cli_data import DataDir
 from ftor.output import show
-from ftor.progress import Report
+from ftor.progress import Report, clock
 
 if TYPE_CHECKING:
     from ftor.jobs import Executor
@@ -114,8 +114,6 @@ def _show_plan(
 ) -> None:
     """All runs: those that are recorded, those that go on and those that begin, and how long they take."""
     from rich.table import Table
-
-    from ftor.reproduce import clock
 
     known = [seconds for run in missing if (seconds := run.seconds(records)) is not None]
     unknown = f"{len(missing) - len(known)} of unknown length" if len(known) < len(missing) else ""

@@ -133,3 +133,13 @@ class Count:
         elif time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
             self._report.say(f"{self._done}/{self._total} {text}, {left:.0f} s left")
+
+
+def clock(seconds: float | None) -> str:
+    """Some time in the largest two units that matter; "?" if it is not known."""
+    if seconds is None:
+        return "?"
+    minutes = round(seconds / 60)
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"

@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from ftor.progress import Report
+from ftor.progress import Report, clock
 from ftor.reproduce import Board, Choice, Status, plan
-from ftor.reproduce.board import clock, headline
+from ftor.reproduce.board import headline
 
 
 def statuses(tmp_path, seeds):

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from ftor.progress import Report
+from ftor.progress import Report, clock
 from ftor.reproduce.plan import Planned
 
 State = Literal["waiting", "running", "done", "failed", "stopped"]
@@ -130,16 +130,6 @@ class Board:
 
     def _count(self, state: State) -> int:
         return sum(status.state == state for status in self._statuses)
-
-
-def clock(seconds: float | None) -> str:
-    """Some time in the largest two units that matter; "?" if it is not known."""
-    if seconds is None:
-        return "?"
-    minutes = round(seconds / 60)
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02d} min"
 
 
 def headline(record: dict[str, Any]) -> str:

@@ -1,17 +1,27 @@
 """Figures of results, as SVG: accuracy by length and by parameters, training curves, time by length."""
 
-import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator, ScalarFormatter
 
-from ftor.checkpoint import write_atomically
+from ftor.drawing import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    LIGHT_GREY,
+    ORANGE,
+    PINK,
+    SKY,
+    YELLOW,
+    house_style,
+    save,
+)
 from ftor.paper import WITH_GRAMMAR, WITHOUT
 from ftor.progress import Report
 from ftor.results.ledgers import Record
@@ -30,39 +40,14 @@ from ftor.results.series import (
 )
 
 COLOURS = {
-    "F→R": "#0072B2",
-    "R→F": "#D55E00",
-    "AR F→R": "#009E73",
-    "AR R→F": "#CC79A7",
-    "LSTM": "#E69F00",
-    "Transformer": "#56B4E9",
-    "Transformer, small": "#000000",
-    "BART-base": "#999999",
-}
-"""Okabe and Ito's, which people who confuse red and green can tell apart."""
-GREY = "#555555"
-STYLE = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": GREY,
-    "axes.linewidth": 0.8,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e5e5e5",
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "legend.handlelength": 3,
-    "lines.linewidth": 1.8,
-    "lines.markersize": 5,
-    "xtick.color": GREY,
-    "ytick.color": GREY,
-    "xtick.labelcolor": "black",
-    "ytick.labelcolor": "black",
-    "svg.hashsalt": "ftor",  # the same to the byte
-    "svg.fonttype": "path",
+    "F→R": BLUE,
+    "R→F": ORANGE,
+    "AR F→R": GREEN,
+    "AR R→F": PINK,
+    "LSTM": YELLOW,
+    "Transformer": SKY,
+    "Transformer, small": BLACK,
+    "BART-base": LIGHT_GREY,
 }
 PAPER_LINE = (0, (4, 2))
 LAST_LENGTH = 20
@@ -79,12 +64,11 @@ def draw(
     folder: Path, records: Sequence[Record], tables: Iterable[str], runs: Path, report: Report
 ) -> list[Path]:
     """Draw the figures of some tables into a folder; say which ones there is no data for."""
-    folder.mkdir(parents=True, exist_ok=True)
     written = []
-    with style.context(["default", STYLE]):
+    with house_style():
         for name, title, series, figure in _figures(records, tables, runs, report):
             written.append(folder / f"{name}.svg")
-            _save(figure, written[-1], title, fingerprint(series))
+            save(figure, written[-1], title, f"numbers: {fingerprint(series)}")
     return written
 
 
@@ -110,13 +94,6 @@ def _figures(
             yield f"{table}-training", f"Training curves of {table}", curves, training(curves, CURVES[table])
         else:
             report.say(f"no training curves of {table}: {runs} has no run of it as it is shipped")
-
-
-def _save(figure: Figure, path: Path, title: str, numbers: str) -> None:
-    buffer = io.BytesIO()
-    metadata = {"Date": None, "Creator": "ftor", "Title": title, "Description": f"numbers: {numbers}"}
-    figure.savefig(buffer, format="svg", metadata=metadata, bbox_inches="tight", pad_inches=0.1)
-    write_atomically(path, lambda unfinished: unfinished.write_bytes(buffer.getvalue()))
 
 
 def by_length(series: Sequence[Series]) -> Figure:

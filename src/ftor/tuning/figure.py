@@ -1,45 +1,27 @@
 """A search as a picture: its trials with the best so far, and the objective against each parameter."""
 
-import io
 import math
 from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from ftor.checkpoint import write_atomically
+from ftor import drawing
+from ftor.drawing import BLUE, GREEN, GREY, ORANGE, house_style
 from ftor.tuning.plan import Plan
 from ftor.tuning.space import Choices
 from ftor.tuning.trials import Trial, winner
 
-# Okabe and Ito's colours, which colour-blind people can tell apart; shapes differ too.
-BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#009e73", "#777777"
 COLUMNS = 3
-OPTIONS = {
-    **{"svg.hashsalt": "ftor", "svg.fonttype": "path", "font.family": "DejaVu Sans", "font.size": 9},
-    **{"axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": GREY},
-    **{"axes.grid": True, "grid.color": "#e6e6e6", "grid.linewidth": 0.6, "axes.axisbelow": True},
-    **{
-        "axes.titlesize": 10,
-        "axes.titlelocation": "left",
-        "xtick.color": "#444444",
-        "ytick.color": "#444444",
-    },
-}
 
 
 def save(plan: Plan, trials: Sequence[Trial], path: Path) -> None:
     """Draw a search with at least one complete trial into an SVG or PNG file."""
-    buffer, suffix = io.BytesIO(), path.suffix[1:].lower()
-    with style.context(["default", OPTIONS]):
-        metadata = {"Date": None, "Title": f"{plan.name}, tuned"} if suffix == "svg" else None
-        _draw(plan, trials).savefig(buffer, format=suffix, dpi=150, metadata=metadata)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, lambda unfinished: unfinished.write_bytes(buffer.getvalue()))
+    with house_style():
+        drawing.save(_draw(plan, trials), path, f"{plan.name}, tuned")
 
 
 def _draw(plan: Plan, trials: Sequence[Trial]) -> Figure:

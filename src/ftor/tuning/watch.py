@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ftor.jobs import Progress
-from ftor.progress import Report
+from ftor.progress import Report, clock
 from ftor.tuning.plan import Plan
 from ftor.tuning.space import Value
 from ftor.tuning.trials import FINALISTS, Result, Trial
@@ -133,7 +133,7 @@ class Watch:
         if best is not None and best.mean is not None:
             parts.append(f"best {percent(best.mean)} (trial {best.number})")
         if left is not None:
-            parts.append(f"about {duration(left)} left")
+            parts.append(f"about {clock(left)} left")
         return ", ".join(parts)
 
     def _status(self, run: _Run) -> str:
@@ -143,7 +143,7 @@ class Watch:
         parts = [f"epoch {min(int(done * epochs) + 1, epochs)} of {epochs}"]
         if run.best is not None:
             parts.append(f"best {percent(run.best)}")
-        return ", ".join([*parts, f"{duration(run.progress.seconds_left)} left"])
+        return ", ".join([*parts, f"{clock(run.progress.seconds_left)} left"])
 
     def _seconds_left(self) -> float | None:
         """As long as the runs that are left take if they are like those so far."""
@@ -174,14 +174,6 @@ def short(value: Value) -> str:
 def percent(value: float) -> str:
     """A share or score, as the tables have them."""
     return f"{100 * value:.1f} %"
-
-
-def duration(seconds: float) -> str:
-    """A time in the unit that people would say it in."""
-    for unit, size in (("h", 3600), ("min", 60)):
-        if seconds >= 1.5 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
 
 
 def _unchanged(trial: Trial) -> str:
