@@ -2,10 +2,10 @@
 
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from typing import Self
 
 from ftor.jobs.job import LAST, Event, Failed, Finished, Job, Stopped, event_from_json
@@ -41,7 +41,7 @@ class Processes:
     def __exit__(self, *error: object) -> None:
         running = list(self._running.values())
         for process in running:
-            process.send_signal(signal.SIGINT)
+            _ask_to_stop(process)
         for process in running:
             try:
                 process.wait(SECONDS_TO_STOP)
@@ -74,7 +74,7 @@ class Processes:
     def stop(self, job: Job) -> None:
         """Have a job stop where it can go on from."""
         self._stopping.add(job)
-        self._running[job].send_signal(signal.SIGINT)
+        _ask_to_stop(self._running[job])
 
     def wait(self, seconds: float) -> list[tuple[Job, Event]]:
         """What has happened, after waiting for that long at most."""
@@ -110,3 +110,10 @@ class Processes:
         if job in self._stopping and not isinstance(last, Finished):  # however little it had begun
             last = Stopped()
         self._events.put((job, last))
+
+
+def _ask_to_stop(process: subprocess.Popen[str]) -> None:
+    """By the end of its stdin, which cannot be missed, unlike a signal to a process that is just starting."""
+    assert process.stdin is not None
+    with suppress(OSError):  # it has ended already
+        process.stdin.close()

@@ -1,7 +1,7 @@
 """The process that carries out one job: `python -m ftor.jobs.worker`, for `ftor.jobs.processes`.
 
-The job comes as the first line of stdin, events go to stdout, one JSON line each. When stdin ends, whoever
-started this process is gone, and the run stops where it can go on from.
+The job comes as the first line of stdin, events go to stdout, one JSON line each. When stdin ends, the run
+stops where it can go on from: whoever started this process wants that, or is gone.
 """
 
 import _thread
@@ -13,6 +13,9 @@ from contextlib import suppress
 from typing import TextIO
 
 from ftor.jobs.job import Event, Job, Started, Stopped, event_to_json
+
+SECONDS_TO_STOP = 30.0
+"""After which a run that was asked to stop is asked again, and then stops at once."""
 
 
 def main() -> None:
@@ -26,9 +29,9 @@ def main() -> None:
 
     ended = threading.Event()
     try:
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # which scripts in the background ignore
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it is ignored
         job = Job.from_json(sys.stdin.readline())
-        threading.Thread(target=_stop_when_left_alone, args=[sys.stdin, ended], daemon=True).start()
+        threading.Thread(target=_stop_at_the_end_of, args=[sys.stdin, ended], daemon=True).start()
         send(Started(f"process {os.getpid()}"))
         from ftor.jobs.performing import outcome  # which takes seconds
 
@@ -39,10 +42,11 @@ def main() -> None:
     send(last)
 
 
-def _stop_when_left_alone(stdin: TextIO, ended: threading.Event) -> None:
+def _stop_at_the_end_of(stdin: TextIO, ended: threading.Event) -> None:
     stdin.read()
-    if not ended.is_set():
+    while not ended.is_set():
         _thread.interrupt_main()
+        ended.wait(SECONDS_TO_STOP)  # somebody's `except` may have swallowed it
 
 
 if __name__ == "__main__":
