@@ -150,7 +150,7 @@ class TestKilled:
 
 
 class TestStopped:
-    """Ctrl-C."""
+    """Ctrl-C, or SIGTERM, which machines send before they end."""
 
     def test_saves_and_says_how_to_go_on(self, data, tmp_path, run):
         folder = tmp_path / "a run"
@@ -166,9 +166,10 @@ class TestStopped:
         assert run_here(*command[1:]).code == 0
         assert_same_run(folder, run("whole", training__epochs=8))
 
-    def test_the_data_folder_is_part_of_how_to_go_on(self, data, tmp_path, monkeypatch):
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    def test_the_data_folder_is_part_of_how_to_go_on(self, data, tmp_path, monkeypatch, number):
         def interrupt(*_):
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(number)
             return step(*_)
 
         step = Trainer._step
