@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from ftor.config import Config
 from ftor.jobs import Epoch, Failed, Finished, Started, Stopped
 from ftor.jobs.processes import Processes
 from ftor.progress import Report
@@ -57,15 +56,6 @@ def test_a_job_can_be_stopped_before_it_has_begun(tmp_path):
         assert ends(executor, job) == {job: Stopped()}
 
 
-def test_a_run_that_had_only_generated_its_data_begins_anew(tmp_path):
-    job = small_job(tmp_path)
-    (job.folder / "data").mkdir(parents=True)
-    with Processes(1) as executor:
-        executor.start(job)
-        (last,) = ends(executor, job).values()
-    assert isinstance(last, Finished)
-
-
 def test_a_process_that_is_killed_is_told_of_and_loses_only_minutes(tmp_path, alone):
     job = same_data(tmp_path, alone)
     with Processes(1) as executor:
@@ -82,7 +72,7 @@ def test_a_process_that_is_killed_is_told_of_and_loses_only_minutes(tmp_path, al
 
 
 def test_jobs_are_side_by_side_and_one_that_fails_hurts_no_other(tmp_path):
-    good = small_job(tmp_path, seed=1)
+    good = replace(small_job(tmp_path, seed=1), threads=2)
     bad = small_job(tmp_path, seed=2, **{"data.train": "none.tsv"})
     with Processes(2) as executor:
         executor.start(good)
@@ -93,30 +83,10 @@ def test_jobs_are_side_by_side_and_one_that_fails_hurts_no_other(tmp_path):
         assert [type(event) for event in begun] == [Started] * 2, "both begin before either ends"
         found = ends(executor, good, bad)
     assert isinstance(found[good], Finished)
+    assert " 2 used" in found[good].record["machine"], "each job has its threads"
     assert isinstance(found[bad], Failed)
     assert found[bad].reason.startswith("none.tsv: no such file; looked in")
     assert not bad.folder.exists()
-
-
-def test_a_finished_run_is_not_done_again(tmp_path, alone):
-    job, record = alone
-    before = (job.folder / "model.safetensors").stat().st_mtime_ns
-    with Processes(1) as executor:
-        executor.start(job)
-        assert ends(executor, job) == {job: Finished(record)}
-    assert (job.folder / "model.safetensors").stat().st_mtime_ns == before
-
-
-def test_a_folder_of_another_configuration_is_refused(alone):
-    job, _ = alone
-    other = Config.check(
-        job.config.model_dump() | {"training": job.config.training.model_dump() | {"learning_rate": 0.1}}, ""
-    )
-    with Processes(1) as executor:
-        executor.start(replace(job, config=other))
-        (last,) = ends(executor, replace(job, config=other)).values()
-    assert isinstance(last, Failed)
-    assert "expected a run of transducer as it is configured now" in last.reason
 
 
 def test_leaving_stops_what_still_runs(tmp_path, alone):
@@ -128,11 +98,3 @@ def test_leaving_stops_what_still_runs(tmp_path, alone):
     with pytest.raises(ProcessLookupError):
         os.kill(int(started.where.split()[1]), 0)
     assert "stopped; to go on" in job.log.read_text()
-
-
-def test_each_job_has_its_threads(tmp_path):
-    job = replace(small_job(tmp_path), threads=2)
-    with Processes(1) as executor:
-        executor.start(job)
-        (last,) = ends(executor, job).values()
-    assert " 2 used" in last.record["machine"]

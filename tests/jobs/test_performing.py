@@ -1,0 +1,56 @@
+"""Carrying out a job in this process: what is found in its folder decides how it begins."""
+
+from dataclasses import replace
+
+import pytest
+
+from ftor.config import Config
+from ftor.jobs import Failed, Finished
+from ftor.jobs.performing import JobError, outcome, perform
+from small_jobs import small_job
+
+
+def ignore(event):
+    """Hear nothing."""
+
+
+@pytest.fixture(scope="module")
+def done(tmp_path_factory):
+    """A job that has been carried out, and what came of it; only its data was there before."""
+    job = small_job(tmp_path_factory.mktemp("done"))
+    (job.folder / "data").mkdir(parents=True)
+    return job, perform(job, ignore)
+
+
+def test_a_run_that_had_only_generated_its_data_begins_anew(done):
+    job, last = done
+    assert isinstance(last, Finished)
+    assert last.record["epochs"] == 2
+    assert (job.folder / "model.safetensors").exists()
+
+
+def test_a_finished_run_is_not_done_again(done):
+    job, last = done
+    before = (job.folder / "model.safetensors").stat().st_mtime_ns
+    assert perform(job, ignore) == last
+    assert (job.folder / "model.safetensors").stat().st_mtime_ns == before
+
+
+def test_a_folder_of_another_configuration_is_refused(done):
+    job, _ = done
+    values = job.config.model_dump()
+    other = Config.check(values | {"training": values["training"] | {"learning_rate": 0.1}}, "")
+    with pytest.raises(JobError, match="expected a run of transducer as it is configured now"):
+        perform(replace(job, config=other), ignore)
+
+
+def test_what_goes_wrong_is_an_outcome(tmp_path, monkeypatch):
+    bad = small_job(tmp_path, **{"data.train": "none.tsv"})
+    assert outcome(bad, ignore).reason.startswith("none.tsv: no such file; looked in")
+
+    def broken(*arguments):
+        raise LookupError("no such thing")
+
+    monkeypatch.setattr("ftor.jobs.performing.perform", broken)
+    assert outcome(bad, ignore) == Failed(f"LookupError: no such thing; see {bad.log}")
+    assert "Traceback" in bad.log.read_text()
