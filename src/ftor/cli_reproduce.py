@@ -86,9 +86,9 @@ def reproduce(
         board = Board(report, statuses, len(planned) - len(missing))
         with alone(out, "ftor reproduce"):
             carry_out(statuses, _executor(ray, jobs, report), ledgers, board)
-    if settings:
+    if settings and any(status.state == "done" for status in statuses):
         report.say(f"runs that --set changes are in {ledgers}, but do not count for the tables")
-    elif all(status.state == "done" for status in statuses):
+    elif not settings and all(status.state == "done" for status in statuses):
         _show_tables(names, ledgers)
     failed = [status for status in statuses if status.state == "failed"]
     for status in failed:

@@ -102,6 +102,7 @@ def test_a_failed_run_is_told_of_at_the_end(tmp_path, arguments):
     for seed in (0, 1):
         assert f"warning: mirror-{seed} failed: " in finished.err
     assert finished.err.count("train.tsv:1: ") >= 2
+    assert "do not count for the tables" not in finished.err, "there are none"
     assert ledger(tmp_path) == []
 
 
