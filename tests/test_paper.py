@@ -2,7 +2,7 @@
 
 import pytest
 
-from ftor.config import shipped
+from ftor.config import Config, shipped
 from ftor.paper import TABLES
 
 
@@ -35,4 +35,43 @@ def test_columns_add_up(table, column, means, deviations):
 def test_every_row_is_an_experiment_and_no_experiment_is_twice():
     experiments = [row.experiment for table in TABLES.values() for row in table.rows]
     assert len(set(experiments)) == len(experiments)
-    assert set(experiments) == set(shipped()) - {"transducer"}
+    as_released = {name for name in shipped() if name.endswith("-paper")}
+    assert set(experiments) == set(shipped()) - {"transducer"} - as_released
+
+
+@pytest.mark.parametrize("name", [name for name in shipped() if name.endswith("-paper")])
+def test_released_settings_differ_from_the_default_in_nothing_else(name):
+    released, ours = (Config.load(n).model_dump() for n in (name, name.removesuffix("-paper")))
+    different = {
+        f"{section}.{key}"
+        for section in ("data", "model", "training", "decoding")
+        for key in ours[section]
+        if released[section][key] != ours[section][key]
+    }
+    aligner = {"training.aligner", "training.align_start"}
+    assert (
+        different
+        == {
+            "mirror": {"data.start_token", "model.embedding"},
+            "geo": aligner | {"model.fertility_skip", "training.alignment_epochs"},
+            "geo-rf": aligner,
+            "atis": {"training.epochs", "training.average_epochs"},
+            "okapi": {"data.lowercase", "training.aligner"},
+        }[name.split("-")[0] + ("-rf" if "-rf-" in name else "")]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "epochs", "threshold"),
+    [
+        ("geo-iid-paper", 5, 0.8),
+        ("geo-iid-rf-paper", 8, 0.7390817149956181),
+        ("atis-length-paper", 7, 0.534977),
+        ("okapi-calendar-paper", 8, 0.757705),
+        ("okapi-email-paper", 6, 0.617632),
+    ],
+)
+def test_released_alignments(name, epochs, threshold):
+    training = Config.load(name).training
+    assert training.aligner == "ibm1"
+    assert (training.alignment_epochs, training.alignment_threshold) == (epochs, threshold)
