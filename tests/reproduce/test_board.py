@@ -28,13 +28,13 @@ def shown(board_of, found, before=0, terminal=True, height=40):
 def test_all_states_are_in_the_table(tmp_path):
     found = statuses(tmp_path, 5)
     found[0].state, found[0].note = "done", "execution accuracy 88.0 %"
-    found[1].state, found[1].share, found[1].left, found[1].note = "running", 0.25, 90.0, "process 7"
+    found[1].state, found[1].share, found[1].left, found[1].note = "running", 0.25, 900.0, "process 7"
     found[2].state, found[2].note = "failed", "[no such file]"
     found[3].state, found[3].share = "stopped", 0.5
     text = shown(lambda board: board.refresh(), found, before=3)
-    assert "4 done, 1 running, 1 waiting, 1 failed, 1 stopped; about 3 min left" in text
+    assert "4 done, 1 running, 1 waiting, 1 failed, 1 stopped; about 35 min left" in text
     plain = text.split("\n")
-    assert any("geo-iid-1" in row and "running" in row and "25 %" in row and "2 min" in row for row in plain)
+    assert any("geo-iid-1" in row and "running" in row and "25 %" in row and "15 min" in row for row in plain)
     assert any("geo-iid-2" in row and "[no such file]" in row for row in plain)
     assert any("geo-iid-0" in row and "execution accuracy 88.0 %" in row for row in plain)
 
@@ -80,6 +80,14 @@ def test_the_time_left_is_shared_among_those_that_run(tmp_path):
     found[0].share = found[1].share = 0.5
     text = shown(lambda board: board.changed(found[0]), found, terminal=False)
     assert "about 20 min left" in text  # two halves and three wholes, by two
+
+
+def test_runs_that_wait_take_what_others_took_from_beginning_to_end(tmp_path):
+    found = statuses(tmp_path, 4)
+    found[0].state, found[0].expected = "done", 400.0
+    found[1].state, found[1].share, found[1].left = "running", 0.75, 200.0
+    text = shown(lambda board: board.changed(found[1]), found, terminal=False)
+    assert "about 23 min left" in text  # 200 s, and two of 600 s, the mean of 400 and 800
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ TEST = {"count": 10, "exact_match": 0.5, "shares": {"execution_accuracy": 0.75, 
 
 def record(job, **changes):
     found = {"config": job.config.hash, "experiment": job.config.name, "seed": job.config.training.seed}
-    return found | {"test": TEST} | changes
+    return found | {"test": TEST, "seconds": 9.0} | changes
 
 
 def finishes(job):

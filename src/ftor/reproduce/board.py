@@ -47,6 +47,13 @@ class Status:
         return self.planned.name
 
     @property
+    def whole(self) -> float | None:
+        """Seconds from beginning to end, if they are known or can be told from what is left."""
+        if self.expected is None and self.left is not None and self.share < 1:
+            return self.left / (1 - self.share)
+        return self.expected
+
+    @property
     def seconds_left(self) -> float | None:
         """Until it is done, if that can be told."""
         if self.state == "running" and self.left is not None:
@@ -121,12 +128,15 @@ class Board:
 
     def _time_left(self) -> str:
         """Until all are done, if as many go on side by side as now."""
-        lefts = [status.seconds_left for status in self._statuses if status.state in ("waiting", "running")]
-        known = [left for left in lefts if left is not None]
-        if not known:
-            return "time left is not known yet" if lefts else "nothing left"
-        total = sum(known) * len(lefts) / len(known)  # the others are taken to be like these
-        return f"about {clock(max(total / max(1, self._count('running')), *known))} left"
+        to_do = [status for status in self._statuses if status.state in ("waiting", "running")]
+        if not to_do:
+            return "nothing left"
+        wholes = [status.whole for status in self._statuses if status.whole is not None]
+        if not wholes:
+            return "time left is not known yet"
+        like_others = sum(wholes) / len(wholes)
+        lefts = [like_others if s.seconds_left is None else s.seconds_left for s in to_do]
+        return f"about {clock(max(sum(lefts) / max(1, self._count('running')), *lefts))} left"
 
     def _count(self, state: State) -> int:
         return sum(status.state == state for status in self._statuses)

@@ -9,6 +9,7 @@ from ftor.ledger import append
 from ftor.locking import held
 from ftor.reproduce.board import Board, State, Status, headline
 from ftor.results import read_ledgers
+from ftor.results.ledgers import seconds
 from ftor.stopping import stop_requests
 
 PATIENCE = 60.0
@@ -71,6 +72,7 @@ class _Driver:
                 status.share, status.left = done / total, left
             case Finished(record):
                 self._record(status, record)
+                status.expected = seconds(record)
                 self._ends(job, "done", headline(record))
             case Stopped():
                 self._ends(job, "stopped", "goes on from here next time")
