@@ -90,6 +90,17 @@ def test_runs_that_wait_take_what_others_took_from_beginning_to_end(tmp_path):
     assert "about 23 min left" in text  # 200 s, and two of 600 s, the mean of 400 and 800
 
 
+def test_runs_of_the_same_experiment_say_more_than_others(tmp_path):
+    choice = Choice(["geo"], 2, ["geo-iid", "geo-iid-ar"])
+    found = [Status(run) for run in plan(choice, tmp_path, None, 1)]
+    assert [status.name for status in found] == ["geo-iid-0", "geo-iid-ar-0", "geo-iid-1", "geo-iid-ar-1"]
+    for status, seconds in zip(found[:2], (60.0, 3600.0), strict=True):
+        status.state, status.expected = "done", seconds
+    found[2].state = "done"
+    text = shown(lambda board: board.changed(found[2]), found, terminal=False)
+    assert "about 1 h 00 min left" in text
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(None, "?"), (3.2, "3 s"), (59.4, "59 s"), (90, "2 min"), (3600 * 2 + 300, "2 h 05 min")],

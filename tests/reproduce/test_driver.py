@@ -14,7 +14,7 @@ TEST = {"count": 10, "exact_match": 0.5, "shares": {"execution_accuracy": 0.75, 
 
 def record(job, **changes):
     found = {"config": job.config.hash, "experiment": job.config.name, "seed": job.config.training.seed}
-    return found | {"test": TEST, "seconds": 9.0} | changes
+    return found | {"test": TEST, "seconds": 9.0, "dev_seconds": 1.0} | changes
 
 
 def finishes(job):
@@ -64,6 +64,7 @@ def test_every_run_is_recorded_once_and_as_it_finishes(tmp_path):
     statuses = reproduce(tmp_path, executor, seeds=5)
     assert [status.state for status in statuses] == ["done"] * 5
     assert statuses[0].note == "execution accuracy 75.0 %"
+    assert statuses[0].expected == 10.0  # for those that wait
     assert [line["seed"] for line in lines(tmp_path)] == list(range(5))
     assert lines(tmp_path)[0]["split"] == "iid"
     assert executor.most == 2

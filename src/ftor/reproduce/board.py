@@ -1,5 +1,6 @@
 """What is seen while runs go on: a live table on a terminal, else a line for whatever happens."""
 
+import statistics
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -48,8 +49,8 @@ class Status:
 
     @property
     def whole(self) -> float | None:
-        """Seconds from beginning to end, if they are known or can be told from what is left."""
-        if self.expected is None and self.left is not None and self.share < 1:
+        """Seconds from beginning to end, if they can be told from what is left or are known."""
+        if self.left is not None and self.share < 1:
             return self.left / (1 - self.share)
         return self.expected
 
@@ -131,12 +132,19 @@ class Board:
         to_do = [status for status in self._statuses if status.state in ("waiting", "running")]
         if not to_do:
             return "nothing left"
-        wholes = [status.whole for status in self._statuses if status.whole is not None]
-        if not wholes:
+        lefts = [left for left in map(self._seconds_left, to_do) if left is not None]
+        if not lefts:
             return "time left is not known yet"
-        like_others = sum(wholes) / len(wholes)
-        lefts = [like_others if s.seconds_left is None else s.seconds_left for s in to_do]
         return f"about {clock(max(sum(lefts) / max(1, self._count('running')), *lefts))} left"
+
+    def _seconds_left(self, status: Status) -> float | None:
+        """Of a run; one that does not know is taken to be like those of its experiment, or like all."""
+        if status.seconds_left is not None:
+            return status.seconds_left
+        known = [(other.planned.row.experiment, other.whole) for other in self._statuses if other.whole]
+        alike = [whole for experiment, whole in known if experiment == status.planned.row.experiment]
+        wholes = alike or [whole for _, whole in known]
+        return statistics.mean(wholes) * (1 - status.share) if wholes else None
 
     def _count(self, state: State) -> int:
         return sum(status.state == state for status in self._statuses)
