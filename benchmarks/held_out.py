@@ -1,11 +1,11 @@
-"""Write the pairs held out of Geoquery's training and dev pairs, by which the warm-up's length was chosen.
+r"""Write the pairs held out of Geoquery's training and dev pairs, by which the warm-up's length was chosen.
 
-    python benchmarks/held_out.py data held-out
+    python benchmarks/held_out.py "$FTOR_DATA" held-out
     ftor train geo-template-rf --train held-out/pairs_train.tsv --dev held-out/pairs_dev.tsv \
         --test held-out/pairs_test.tsv --set training.alignment_epochs=8
 
 Of `geo-template`, `-rf` and `-ar` only the settings count, which are those of all splits. What came out is in
-results/ablation/geo-held-out.jsonl.
+results/ablation/geo-held-out.jsonl. The others begin with `long-programs_` and `templates_`.
 """
 
 import argparse
@@ -17,7 +17,9 @@ CHOSEN = Path(__file__).parents[1] / "results/ablation/geo-held-out-pairs.json"
 
 def main() -> None:
     """Write three files for each way to hold out."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path, help="the folder with geo/")
     parser.add_argument("out", type=Path, help="a folder to write to")
     arguments = parser.parse_args()

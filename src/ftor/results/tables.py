@@ -150,7 +150,7 @@ def tables(
     if isinstance(records_or_folder, Path | str):
         folder = Path(records_or_folder)
         if not folder.is_dir():
-            raise FtorError(f"{folder}: expected a folder of ledgers, found none")
+            raise FtorError(f"{folder}: expected a folder of ledgers, found none; --ledgers names another")
         records = read_ledgers(folder)
     else:
         records = list(records_or_folder)
