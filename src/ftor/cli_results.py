@@ -31,7 +31,7 @@ def results(
     ] = None,
 ) -> None:
     """Show the paper's numbers beside those of the recorded runs, and what has not been run."""
-    from ftor.results import as_json, as_latex, as_markdown, as_text, read_ledgers, tables
+    from ftor.results import as_json, as_latex, as_markdown, as_text, passed_over, read_ledgers, tables
 
     found = tables(ledgers, None if table is None else [table])
     if update is not None:
@@ -51,3 +51,6 @@ def results(
     else:
         shown = {"text": as_text, "md": as_markdown, "latex": as_latex}[format]
         print("\n\n".join(shown(each) for each in found.values()))
+    others = [f"{name} ({count})" for name, count in sorted(passed_over(read_ledgers(ledgers)).items())]
+    if others:
+        Report().say(f"runs of other experiments or settings, which no table counts: {', '.join(others)}")

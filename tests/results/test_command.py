@@ -54,6 +54,15 @@ def test_bad_usage_names_what_is_valid(ledgers, arguments):
     assert [name for name in names if f"'{name}'" not in finished.err] == []
 
 
+def test_runs_that_no_table_counts_are_named(ledgers):
+    assert "no table counts" not in run_here("results", "geo", "--ledgers", ledgers).err
+    record = json.loads((ledgers / "geo.jsonl").read_text().splitlines()[0])
+    others = [record | {"config": "0123456789ab"}, record | {"experiment": "geo-iid-paper"}]
+    (ledgers / "other.jsonl").write_text("".join(json.dumps(other) + "\n" for other in others))
+    err = run_here("results", "geo", "--ledgers", ledgers).err
+    assert "which no table counts: geo-iid (1), geo-iid-paper (1)" in " ".join(err.split())
+
+
 def test_no_ledgers(tmp_path):
     finished = run_here("results", "--ledgers", tmp_path / "none")
     assert (finished.code, finished.out) == (1, "")

@@ -2,6 +2,16 @@
 
 from ftor.results.formats import as_json, as_latex, as_markdown, as_text
 from ftor.results.ledgers import Record, read_ledgers
-from ftor.results.tables import ResultTable, tables
+from ftor.results.tables import ResultTable, passed_over, tables
 
-__all__ = ["Record", "ResultTable", "as_json", "as_latex", "as_markdown", "as_text", "read_ledgers", "tables"]
+__all__ = [
+    "Record",
+    "ResultTable",
+    "as_json",
+    "as_latex",
+    "as_markdown",
+    "as_text",
+    "passed_over",
+    "read_ledgers",
+    "tables",
+]

@@ -1,6 +1,7 @@
 """Tables of results, free of any format: the paper's numbers, ours, and how they differ."""
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,15 @@ from pathlib import Path
 from ftor.config import Config
 from ftor.errors import FtorError
 from ftor.paper import LENGTHS, STYLE_SCORES, TABLES, WITH_GRAMMAR, WITHOUT, Published, Row, Table
-from ftor.results.ledgers import LONG_FILE, Record, evaluations, finished_runs, read_ledgers, seconds
+from ftor.results.ledgers import (
+    LONG_FILE,
+    Record,
+    evaluations,
+    finished_runs,
+    read_ledgers,
+    seconds,
+    shipped_hash,
+)
 from ftor.tasks.judging import CIDER
 from ftor.tasks.trivial import TRIVIAL
 
@@ -155,6 +164,18 @@ def tables(
     else:
         records = list(records_or_folder)
     return {name: _table(name, TABLES[name], records) for name in wanted}
+
+
+def passed_over(records: Iterable[Record]) -> Counter[str]:
+    """Finished runs that count in no table: how many, by experiment, have another name or other settings."""
+    shipped = {
+        row.experiment: shipped_hash(row.experiment) for table in TABLES.values() for row in table.rows
+    }
+    return Counter(
+        record["experiment"]
+        for record in records
+        if record.get("test") and record.get("config") != shipped.get(record["experiment"], "")
+    )
 
 
 def _table(name: str, paper: Table, records: Sequence[Record]) -> ResultTable:
