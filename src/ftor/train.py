@@ -1,5 +1,6 @@
 """Training: a plain loop over bucketed batches that can be stopped at any moment and gone on with exactly."""
 
+import gc
 import json
 import math
 import random
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.distributed.nn.functional  # imported later, its defaults would hold the process group
 from accelerate import Accelerator
 from accelerate.utils import DistributedDataParallelKwargs, gather_object
 from torch import Tensor
@@ -118,7 +120,19 @@ class Trainer:
                     self._epoch(asked, count)
             return self._finish()
         finally:
-            self.accelerator.end_training()
+            self._part()
+
+    def _part(self) -> None:
+        """Leave the processes that train together, with nothing left of what joins them.
+
+        The threads of a process group end with its last holder, DistributedDataParallel; one that still runs
+        when the interpreter ends can abort the process.
+        """
+        del self.network
+        if self.accelerator.num_processes > 1:
+            self.accelerator.free_memory()
+            gc.collect()
+        self.accelerator.end_training()
 
     def _epoch(self, asked: list[bool], count: Count) -> None:
         """Train on what is left of an epoch, then evaluate."""
