@@ -43,6 +43,7 @@ def test_every_row_is_an_experiment_and_no_experiment_is_twice():
 IBM1 = {"training.aligner": "ibm1", "training.align_start": False}
 RELEASED = {
     "mirror": {"data.start_token": True, "model.embedding": "xavier"},
+    "mirror-rf": {"model.context_scale": 0.05},
     "geo": IBM1 | {"training.alignment_epochs": 5, "model.fertility_skip": False},
     "geo-rf": IBM1 | {"training.alignment_epochs": 8},
     "atis": {"training.epochs": 100, "training.average_epochs": 0.0},
