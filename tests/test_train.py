@@ -283,33 +283,45 @@ finally:
 """
 
 
-@pytest.mark.parametrize("decoder", ["independent", "autoregressive"])
-def test_two_processes_have_the_loss_curve_of_one(data, tmp_path, run, decoder):
-    """`accelerate launch --multi_gpu --num_processes 2 -m ftor train …`, also where there is no GPU.
+def by_two_processes(arguments, folder):
+    """`accelerate launch --multi_gpu --num_processes 2 -m ftor …` in a folder, also where there is no GPU.
 
-    The last batch of an epoch has one example, and the second process none. Threads of the process group that
-    are left when the interpreter ends abort it now and then, so there are none.
+    It looks for threads of the process group that are left when it ends, which abort it now and then.
     """
-    program = tmp_path / "program.py"
+    program = folder / "program.py"
     program.write_text(FTOR_THAT_LOOKS_FOR_THREADS_LEFT)
-    dropouts = dict.fromkeys(("model.dropout", "model.recurrent_dropout", "model.layer_dropout"), 0.0)
-    settings = dropouts | {"model.decoder": decoder}
-    arguments = train_arguments(data, tmp_path, settings)
-    place = arguments.index("--out")
-    del arguments[place : place + 2]
     choices = {"num_processes": "2", "num_machines": "1", "mixed_precision": "no", "dynamo_backend": "no"}
     launch = ["--multi_gpu", *(part for name, value in choices.items() for part in (f"--{name}", value))]
     launch += ["--main_process_port", "0", program]
-    finished = end(start(*launch, *arguments, module="accelerate.commands.launch", cwd=tmp_path))
-    assert finished.code == 0, finished.err
-    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["transducer-0"]
-    assert finished.err.count("epoch 1/2") == finished.out.count("exact match by source length") == 1
-    one = run("one", **{key.replace(".", "__"): value for key, value in settings.items()})
-    two = tmp_path / "runs" / "transducer-0"
-    assert [metrics(folder)["processes"] for folder in (one, two)] == [1, 2]
-    for found, wanted in zip(log(two), log(one), strict=True):
-        assert found == pytest.approx(wanted, rel=1e-4)
-    assert (metrics(two)["dev"], metrics(two)["test"]) == (metrics(one)["dev"], metrics(one)["test"])
+    return end(start(*launch, *arguments, module="accelerate.commands.launch", cwd=folder))
+
+
+class TestTwoProcesses:
+    @pytest.mark.parametrize("decoder", ["independent", "autoregressive"])
+    def test_they_have_the_loss_curve_of_one(self, data, tmp_path, run, decoder):
+        """The last batch of an epoch has one example, and the second process none."""
+        dropouts = dict.fromkeys(("model.dropout", "model.recurrent_dropout", "model.layer_dropout"), 0.0)
+        settings = dropouts | {"model.decoder": decoder}
+        arguments = train_arguments(data, tmp_path, settings)
+        place = arguments.index("--out")
+        del arguments[place : place + 2]
+        finished = by_two_processes(arguments, tmp_path)
+        assert finished.code == 0, finished.err
+        assert [path.name for path in (tmp_path / "runs").iterdir()] == ["transducer-0"]
+        assert finished.err.count("epoch 1/2") == finished.out.count("exact match by source length") == 1
+        one = run("one", **{key.replace(".", "__"): value for key, value in settings.items()})
+        two = tmp_path / "runs" / "transducer-0"
+        assert [metrics(folder)["processes"] for folder in (one, two)] == [1, 2]
+        for found, wanted in zip(log(two), log(one), strict=True):
+            assert found == pytest.approx(wanted, rel=1e-4)
+        assert (metrics(two)["dev"], metrics(two)["test"]) == (metrics(one)["dev"], metrics(one)["test"])
+
+    def test_an_error_leaves_no_threads_either(self, data, tmp_path):
+        settings = {"training.learning_rate": 1e30}
+        finished = by_two_processes(train_arguments(data, tmp_path / "run", settings), tmp_path)
+        assert finished.code == 1
+        assert "the loss is not finite in epoch 1" in finished.err
+        assert "AssertionError" not in finished.err
 
 
 @pytest.mark.parametrize("encoder", ["highway", "plain"])

@@ -5,6 +5,7 @@ import json
 import math
 import random
 import time
+import traceback
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -107,16 +108,16 @@ class Trainer:
 
     def run(self) -> dict[str, Any]:
         """Train from where the run is to its end, evaluate the best epoch, and return its metrics."""
-        self._resume()
-        if self.accelerator.is_main_process:
-            clear_unfinished(self.folder)
-            self.model.save_description(self.folder)
-        if self.config.training.trackers:
-            self.accelerator.init_trackers(self.config.name, {"config": self.config.to_toml()})
-        epochs, total = self.config.training.epochs, len(self.train_set) * self.config.training.epochs
         try:
+            self._resume()
+            if self.accelerator.is_main_process:
+                clear_unfinished(self.folder)
+                self.model.save_description(self.folder)
+            if self.config.training.trackers:
+                self.accelerator.init_trackers(self.config.name, {"config": self.config.to_toml()})
+            total = len(self.train_set) * self.config.training.epochs
             with stop_requests() as asked, self.report.counting(total, self._examples_done()) as count:
-                while self.state.epoch < epochs:
+                while self.state.epoch < self.config.training.epochs:
                     self._epoch(asked, count)
             return self._finish()
         finally:
@@ -125,13 +126,14 @@ class Trainer:
     def _part(self) -> None:
         """Leave the processes that train together, with nothing left of what joins them.
 
-        The threads of a process group end with its last holder, DistributedDataParallel; one that still runs
-        when the interpreter ends can abort the process.
+        A thread of the process group that still runs when the interpreter ends can abort it. The threads end
+        with the group's last holder, which must not be DistributedDataParallel: it would wait for them with
+        the interpreter's lock, that they may need.
         """
-        del self.network
         if self.accelerator.num_processes > 1:
+            del self.network
             self.accelerator.free_memory()
-            gc.collect()
+            gc.collect()  # free_memory does before it lets go of its models
         self.accelerator.end_training()
 
     def _epoch(self, asked: list[bool], count: Count) -> None:
@@ -176,6 +178,7 @@ class Trainer:
         except ValueError as error:  # the distributions take no numbers that are not finite
             if not isinstance(self.model.network, Transducer):
                 raise
+            traceback.clear_frames(error.__traceback__)  # DistributedDataParallel's hold the process group
             raise TrainingError(f"{self._not_finite(batch, None)} ({error})") from error
         objective = self._objective(losses)
         # Processes' gradients are averaged: this makes it the mean over the whole batch.
