@@ -100,7 +100,7 @@ ModelConfig = Annotated[
 
 
 class TrainingConfig(Section):
-    """How it is learned: `[training]`. Loss weights are per example; see docs/training.md."""
+    """How it is learned: `[training]`. Loss weights are per example; see docs/concepts/training.md."""
 
     seed: int = Field(0, ge=0, lt=2**31)
     epochs: int = Field(60, ge=1)

@@ -158,7 +158,9 @@ def test_no_times_are_said_so(tmp_path):
     assert "no times by output length" in finished.err
 
 
-SHOWN = re.findall(r"!\[([^]]*)\]\((figures/[^)]*)\)", (ROOT / "docs" / "RESULTS.md").read_text("utf-8"))
+SHOWN = re.findall(
+    r"!\[([^]]*)\]\(../(figures/[^)]*)\)", (ROOT / "docs" / "results" / "index.md").read_text("utf-8")
+)
 
 
 def test_figures_on_the_page_are_there_and_small():

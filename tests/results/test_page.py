@@ -69,9 +69,9 @@ def test_bad_markers_are_refused_and_nothing_is_changed(tmp_path, found, text, c
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_page_is_up_to_date_with_the_ledgers(name):
-    shown = (ROOT / "docs" / "RESULTS.md").read_text("utf-8")
+    shown = (ROOT / "docs" / "results" / "index.md").read_text("utf-8")
     table = tables(ROOT / "results", [name])[name]
-    assert updated(shown, [table], "RESULTS.md") == shown, "run: ftor results --update docs/RESULTS.md"
+    assert updated(shown, [table], "index.md") == shown, "run: ftor results --update docs/results/index.md"
 
 
 def test_the_command_updates_a_page(tmp_path):

@@ -10,7 +10,7 @@ import typer
 
 from ftor.cli import app
 
-README = Path(__file__).parents[1] / "README.md"
+README = Path(__file__).parents[2] / "README.md"
 
 
 @pytest.fixture
@@ -40,13 +40,14 @@ def test_links_lead_somewhere():
     assert [link for link in links if not (README.parent / link).exists()] == []
 
 
-PAGES = (
+PAGES = [
     "README.md",
     *(
         f"docs/{page}.md"
-        for page in ("training", "parsing", "style", "baselines", "tuning", "data", "RESULTS", "reproducing")
+        for page in ("results/index", "how-to/train", "how-to/parse", "how-to/rewrite-sentences")
     ),
-)
+    *(f"docs/how-to/{page}.md" for page in ("baselines", "tune", "get-data", "reproduce")),
+]
 
 
 @pytest.mark.parametrize("page", PAGES)

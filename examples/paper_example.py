@@ -1,6 +1,6 @@
 """The two layers on a sentence like the paper's first figure, in the terminal or as a picture.
 
-    python docs/paper_example.py [--picture docs/paper_example.svg]
+    python examples/paper_example.py [--picture docs/figures/paper_example.svg]
 
 `Seattle` is the fourth token and its copies the sixth and seventh intermediate tokens; what `flights`
 contributes is discontinuous in the output and intertwined with the rest, as the paper says of its figure.
