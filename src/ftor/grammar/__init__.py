@@ -1,6 +1,6 @@
 """Context-free grammars of outputs: `Grammar.read("geo")`, or a file of your own.
 
-Reading and recognising need no torch; `Grammar.best` and its siblings import `ftor.ops.cyk` when called.
+Reading a grammar and recognising strings need no torch. `Grammar.best`, `n_best` and `sample` import it.
 """
 
 from ftor.grammar.earley import ParseTree

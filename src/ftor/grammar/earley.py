@@ -34,26 +34,18 @@ class ParseTree:
 
     def __str__(self) -> str:
         """On one line: `(Query answer (Num size (State stateid (StateName utah))))`."""
-        return self._format(indent=None)
-
-    def pretty(self, indent: int = 2) -> str:
-        """One name per line, its words beside it, what it derives below it."""
-        return self._format(indent)
-
-    def _format(self, indent: int | None) -> str:
         pieces: list[str] = []
-        waiting: list[tuple[ParseTree | str, int]] = [(self, 0)]  # a loop: deep trees overflow Python's stack
+        waiting: list[ParseTree | str | None] = [self]  # a loop: deep trees overflow Python's stack
         while waiting:
-            node, depth = waiting.pop()
-            if isinstance(node, str):
-                pieces.append(")" if depth < 0 else f" {node}")
-                continue
-            if pieces:
-                pieces.append(" " if indent is None else "\n" + " " * (indent * depth))
-            pieces.append(f"({node.name}" + (f" {EMPTY}" if not node.children else ""))
-            waiting.append(("", -1))
-            waiting.extend((child, depth + 1) for child in reversed(node.children))
-        return "".join(pieces)
+            node = waiting.pop()
+            if node is None:
+                pieces.append(")")
+            elif isinstance(node, str):
+                pieces.append(f" {node}")
+            else:
+                pieces.append(f" ({node.name}" + (f" {EMPTY}" if not node.children else ""))
+                waiting += [None, *reversed(node.children)]
+        return "".join(pieces).lstrip()
 
 
 _Item = tuple[int, int, int, int]  # rule, how many of its parts are found, start, end

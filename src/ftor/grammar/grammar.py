@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ftor.grammar.earley import EarleyParser, ParseTree
-from ftor.grammar.normal_form import NormalForm, derivable_lengths, normal_form, shortest
+from ftor.grammar.normal_form import normal_form
 from ftor.grammar.reading import GrammarError, Rule, Words, read_rules
+from ftor.ops.cyk.normal_form import NormalForm, derivable_lengths
 
 if TYPE_CHECKING:
     import torch
@@ -42,7 +43,6 @@ class Grammar:
         rules: its rules in order, one per alternative.
         terminals: its words in order of first appearance, T of them, without `@copy`.
         copies: whether `@copy` occurs.
-        min_length: the length of its shortest string of at least one token.
     """
 
     def __init__(self, text: str, name: str = "grammar") -> None:
@@ -58,7 +58,6 @@ class Grammar:
                 f"{name}:{first.line}: start symbol {first.name!r} derives only the empty string"
             )
         self.normal_form: NormalForm = form
-        self.min_length: int = shortest(form)
         self._lengths: dict[tuple[tuple[bool, ...], bool], list[bool]] = {}
 
     @classmethod
@@ -144,9 +143,9 @@ class Grammar:
             Scores (B, n) and columns (B, n, L) int64, −inf and −1 where a row has fewer strings. Of columns
             that are the same word, each position has the one of highest score.
         """
-        from ftor.ops import cyk
+        from ftor.ops.cyk.strings import best_strings  # imports torch, which reading a grammar does not need
 
-        return cyk.best_strings(scores, lengths, self.normal_form, len(self.terminals), n, strings)
+        return best_strings(scores, lengths, self.normal_form, len(self.terminals), n, strings)
 
     def sample(
         self, scores: Tensor, lengths: Tensor, count: int, generator: torch.Generator | None = None
@@ -165,9 +164,9 @@ class Grammar:
         Returns:
             Columns (B, count, L) int64, −1 past the length, and everywhere in rows without any string.
         """
-        from ftor.ops import cyk
+        from ftor.ops.cyk.strings import sample_strings  # imports torch
 
-        return cyk.sample_strings(scores, lengths, self.normal_form, len(self.terminals), count, generator)
+        return sample_strings(scores, lengths, self.normal_form, len(self.terminals), count, generator)
 
     def __repr__(self) -> str:
         return f"Grammar({self.name!r}, {len(self.rules)} rules, {len(self.terminals)} terminals)"

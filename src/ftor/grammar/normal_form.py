@@ -1,7 +1,6 @@
-"""Compiles rules into the form that the chart algorithms of `ftor.ops.cyk` read.
+"""Compiles rules into a `NormalForm`, the tables that the chart algorithms of `ftor.ops.cyk` read.
 
-The normal form has token classes (one token each), binary rules A → B C and unary rules A → B without
-cycles. It derives the same strings as the grammar, the empty one excepted:
+The normal form derives the same strings as the rules, except the empty string:
 
 1. alternatives that differ in one token are one alternative with a class of tokens;
 2. A → X Y Z becomes A → X [Y Z], and equal tails [Y Z] are shared;
@@ -16,39 +15,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ftor.grammar.reading import Rule, Words
-
-Array = np.ndarray[Any, Any]
-
-
-class NormalForm(NamedTuple):
-    """Symbols are numbers: token classes 0..C−1, then names, such that unary rules lead to smaller numbers.
-
-    Tokens are numbered as the grammar's terminals, 0..T−1. The binary rules with left child B are those from
-    `left_starts[B]` to `left_starts[B + 1]`; from `wide_starts[B]` on, the right child is a name, which can
-    be wider than one token.
-    """
-
-    start: int
-    symbols: int
-    token_starts: Array  # (C+1,) where each class's tokens start in `tokens`
-    tokens: Array
-    copies: Array  # (C,) whether the class holds the words of the sentence, too
-    left_starts: Array  # (symbols+1,)
-    wide_starts: Array  # (symbols,)
-    right: Array  # (binary rules,)
-    parent: Array
-    unary_child: Array  # (unary rules,), ordered by parent
-    unary_parent: Array
-
-    @property
-    def classes(self) -> int:
-        """How many token classes there are."""
-        return len(self.copies)
+from ftor.ops.arrays import Array
+from ftor.ops.cyk import NormalForm
 
 
 @dataclass(frozen=True)
@@ -270,36 +243,3 @@ def _integers(values: Iterable[int]) -> Array:
 
 def _unique(items: Iterable[Any]) -> list[Any]:
     return list(dict.fromkeys(items))
-
-
-def derivable_lengths(form: NormalForm, longest: int, writable: Array, copies: bool) -> Array:
-    """Which lengths 0..longest some string of one token or more has: (longest + 1,) of bool.
-
-    Only tokens that are `writable` (T,) count, and words of the sentence if `copies`.
-    """
-    table = np.zeros((form.symbols, longest + 1), np.bool_)  # [symbol, length]
-    if longest:
-        ranges = zip(form.token_starts[:-1], form.token_starts[1:], strict=True)
-        table[: form.classes, 1] = [writable[form.tokens[first:last]].any() for first, last in ranges]
-        table[: form.classes, 1] |= form.copies.astype(np.bool_) & copies
-    left = np.repeat(np.arange(form.symbols), np.diff(form.left_starts))
-    for length in range(1, longest + 1):
-        there = (table[left, 1:length] & table[form.right, length - 1 : 0 : -1]).any(1)
-        table[form.parent[there], length] = True
-        for parent, child in zip(form.unary_parent, form.unary_child, strict=True):
-            table[parent, length] |= table[child, length]
-    lengths: Array = table[form.start]
-    return lengths
-
-
-def shortest(form: NormalForm) -> int:
-    """The length of the shortest string, at least 1."""
-    least = np.full(form.symbols, np.inf)
-    least[: form.classes] = 1
-    left = np.repeat(np.arange(form.symbols), np.diff(form.left_starts))
-    before = np.empty(0)
-    while not np.array_equal(before, least):
-        before = least.copy()
-        np.minimum.at(least, form.parent, least[left] + least[form.right])
-        np.minimum.at(least, form.unary_parent, least[form.unary_child])
-    return int(least[form.start])

@@ -1,10 +1,13 @@
 """Which implementation of an operation runs: numba kernels on the CPU, plain torch everywhere else."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from torch import Tensor, float32, float64
+if TYPE_CHECKING:
+    from torch import Tensor  # grammars are read without torch, and import `ftor.ops`
 
 LOG_ZERO = -1e30
 """The logarithm of an impossible event: finite, so that sums, masks and gradients stay finite too."""
@@ -32,7 +35,8 @@ def implementation(name: Implementation) -> Iterator[None]:
 
 def runs_on_kernels(tensor: Tensor) -> bool:
     """Whether `tensor` goes to the numba kernels (CPU, float32 or float64) or to plain torch."""
-    return _chosen == "auto" and tensor.device.type == "cpu" and tensor.dtype in (float32, float64)
+    single_or_double = tensor.is_floating_point() and tensor.element_size() >= 4
+    return _chosen == "auto" and tensor.device.type == "cpu" and single_or_double
 
 
 def refuse_second_backward(ctx: Any, *grads: Tensor) -> None:

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-Array = np.ndarray[Any, Any]
+from ftor.ops.arrays import Array
 
 PARTS_PER_THREAD = 4  # more parts than threads, so that a thread that is held up keeps no other waiting
 WORTH_A_THREAD = 1e-4  # seconds; below, waking another thread takes longer than the work
@@ -27,11 +26,6 @@ def _note_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)
-
-
-def as_array(tensor: Tensor) -> Array:
-    """View a CPU tensor as a contiguous array, or copy it into one."""
-    return tensor.detach().contiguous().numpy()
 
 
 def run_rows(kernel: Callable[..., None], seconds: Array, *args: Any) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ftor.grammar.normal_form import NormalForm
+from ftor.ops.arrays import Array, as_array
 from ftor.ops.cyk.naive import IMPOSSIBLE
+from ftor.ops.cyk.normal_form import NormalForm
 from ftor.ops.simd import kernel
-from ftor.ops.threads import Array, as_array, run_rows
+from ftor.ops.threads import run_rows
 
 
 def best_strings(

@@ -4,19 +4,14 @@ Every symbol of every span holds its strings as a table; cells are filled in the
 promises for equal scores.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
+from ftor.ops.cyk.normal_form import NormalForm
 from ftor.ops.dispatch import LOG_ZERO
-
-if TYPE_CHECKING:
-    from ftor.grammar.normal_form import NormalForm
 
 IMPOSSIBLE = LOG_ZERO / 2
 

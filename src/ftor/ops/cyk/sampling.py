@@ -9,11 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ftor.grammar.normal_form import NormalForm
+from ftor.ops.arrays import as_array
 from ftor.ops.cyk.cpu import cell_number, mixed, seconds
 from ftor.ops.cyk.naive import IMPOSSIBLE
+from ftor.ops.cyk.normal_form import NormalForm
 from ftor.ops.simd import kernel
-from ftor.ops.threads import as_array, run_rows
+from ftor.ops.threads import run_rows
 
 MOST_ATTEMPTS = 10_000
 """How many derivations are drawn for one sample before giving up."""

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
+from ftor.ops.arrays import Array, as_array
 from ftor.ops.dispatch import LOG_ZERO
 from ftor.ops.fertility.naive import IMPOSSIBLE, longest
 from ftor.ops.simd import kernel
-from ftor.ops.threads import Array, as_array, run_rows
+from ftor.ops.threads import run_rows
 
 SMALLEST = 1e-300
 """Products of probabilities that stay above this have all their digits in float64."""

@@ -13,8 +13,9 @@ import torch
 from torch import Tensor
 
 from ftor.ops import splits
+from ftor.ops.arrays import Array, as_array
 from ftor.ops.simd import WIDTH, fill, fma, kernel, load, store, total
-from ftor.ops.threads import Array, as_array, run_rows
+from ftor.ops.threads import run_rows
 
 first_split = kernel(splits.first_split)
 

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ftor.ops.arrays import Array, as_array
 from ftor.ops.simd import WIDTH, fma, kernel, like, load, sigmoid, spread, store, tanh
-from ftor.ops.threads import Array, as_array, run_rows
+from ftor.ops.threads import run_rows
 
 TILE = 4  # rows per step of the matrix product; with 3 vectors of columns it fills the 16 registers of AVX2
 ROWS = 16  # rows per task: enough to read the weights from a distant cache rarely

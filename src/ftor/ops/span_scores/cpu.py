@@ -16,9 +16,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from ftor.ops import splits
+from ftor.ops.arrays import Array, as_array
 from ftor.ops.simd import WIDTH, fill, fma, keep, kernel, load, relu, spread, step, store, totals
 from ftor.ops.span_scores import dropout
-from ftor.ops.threads import Array, as_array, run_rows
+from ftor.ops.threads import run_rows
 
 TILE = 4  # inner rows per step of the forward pass; fills the 16 registers of AVX2
 BLOCK = 128  # hidden units per round of the forward pass; keeps the inner rows in or near a 32 KiB cache
