@@ -8,10 +8,10 @@ import torch
 import ftor
 import ftor.ops
 from ftor.config import Config
-from ftor.data.reading import Pair, read_pairs
 from ftor.grammar import Grammar
-from ftor.models import Transducer
-from ftor.predict import Model
+from ftor.model.model import Model
+from ftor.networks import Transducer
+from ftor.text.reading import Pair, read_pairs
 from timing import arguments, print_records, progress, refuse_unless_equal, write_json
 
 LENGTHS = (10, 15, 20, 30, 50)

@@ -9,12 +9,13 @@ import torch
 
 import ftor
 from ftor.config import Config
-from ftor.ledger import append, commit, machine
-from ftor.predict import Model
-from ftor.progress import Report
-from ftor.results.ledgers import TIME_BY_LENGTH
-from ftor.run import Run
-from ftor.tasks.mirror import mirror
+from ftor.datasets.mirror import mirror
+from ftor.files import append
+from ftor.lab.ledger import TIME_BY_LENGTH
+from ftor.model.model import Model
+from ftor.show.progress import Report
+from ftor.training.provenance import commit, machine
+from ftor.training.run import Run
 from timing import arguments, fitted_exponent, print_records, progress, write_json
 
 LENGTHS = (10, 20, 30, 40, 60, 80, 100, 120, 140, 160, 180, 200)

@@ -12,13 +12,13 @@ from torch.profiler import ProfilerActivity, profile
 
 import ftor.ops
 from ftor.config import Config
-from ftor.data.batching import Dataset
-from ftor.data.reading import Pair, tokenize
-from ftor.models import Transducer
-from ftor.predict import Model
-from ftor.progress import Report
-from ftor.run import Run
-from ftor.tasks import mirror
+from ftor.datasets import mirror
+from ftor.model.model import Model
+from ftor.networks import Transducer
+from ftor.show.progress import Report
+from ftor.text.dataset import Dataset
+from ftor.text.reading import Pair, tokenize
+from ftor.training.run import Run
 from timing import arguments, largest_difference, print_records, progress, refuse_unless_equal, write_json
 
 ALLOWED_DIFFERENCE = 1e-3  # float32, relative to the norm of each tensor

@@ -13,8 +13,8 @@ import torch
 from rich import print
 
 import ftor
-from ftor.explain import picture, view
-from ftor.prediction import Prediction, Step, Structure
+from ftor.model.prediction import Prediction, Step, Structure
+from ftor.show.explain import picture, view
 
 SENTENCE = ["show", "flights", "to", "Seattle"]
 FERTILITIES = (1, 3, 1, 2)

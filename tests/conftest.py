@@ -9,7 +9,7 @@ import torch
 from hypothesis import settings
 from torch import Tensor
 
-import tiny
+from support import tiny
 
 settings.register_profile("ftor", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("ftor")

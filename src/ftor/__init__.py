@@ -4,14 +4,16 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ftor._version import __version__
+
 if TYPE_CHECKING:
     from ftor import nn, ops
     from ftor.distributions import Fertility, SeparablePermutation
-    from ftor.predict import Model
+    from ftor.model.model import Model
     from ftor.trees import PermutationTree
 
-__all__ = ["Fertility", "PermutationTree", "SeparablePermutation", "load", "nn", "ops"]
-__version__ = "0.1.0"
+__all__ = ["Fertility", "PermutationTree", "SeparablePermutation", "__version__", "load", "nn", "ops"]
+
 
 _HOMES = {
     "Fertility": "ftor.distributions",
@@ -25,7 +27,7 @@ def load(folder: str | Path, device: str = "cpu", data_folder: Path | None = Non
 
     `data_folder` is where vectors of new words and a task's facts are looked for, if not as usual.
     """
-    from ftor.predict import Model
+    from ftor.model.model import Model
 
     return Model.load(folder, device, data_folder)
 

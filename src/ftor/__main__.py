@@ -1,5 +1,5 @@
 """`python -m ftor`, the same as `ftor`."""
 
-from ftor.cli import main
+from ftor.cli.main import main
 
 main()

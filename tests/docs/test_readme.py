@@ -8,7 +8,7 @@ import pytest
 import torch
 import typer
 
-from ftor.cli import app
+from ftor.cli.main import app
 
 README = Path(__file__).parents[2] / "README.md"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ftor.config import Config
-from ftor.data.copying import Copying
-from ftor.data.reading import Pair, read_pairs
 from ftor.grammar import Grammar, GrammarError, shipped_grammars
+from ftor.text.copying import Copying
+from ftor.text.reading import Pair, read_pairs
 
 REAL_DATA = pytest.mark.skipif(
     not os.environ.get("FTOR_DATA"), reason="FTOR_DATA does not say where the real data is"

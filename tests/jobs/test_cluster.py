@@ -10,12 +10,15 @@ from rich.console import Console
 from ftor.errors import FtorError
 from ftor.jobs import Epoch, Failed, Lost, Stopped
 from ftor.jobs.cluster import Cluster
-from ftor.paper import TABLES
-from ftor.progress import Report
-from ftor.reproduce import Board, Planned, Status, carry_out
-from ftor.results import read_ledgers
-from small_jobs import ends, small_job, until
-from tiny import SETTINGS, run_here, write_data
+from ftor.lab.driver import carry_out
+from ftor.lab.ledger import read_ledgers
+from ftor.lab.paper import TABLES
+from ftor.lab.plan import Planned
+from ftor.lab.status import Status
+from ftor.show.board import Board
+from ftor.show.progress import TerminalReport
+from support.small_jobs import ends, small_job, until
+from support.tiny import SETTINGS, run_here, write_data
 
 ray_cluster = pytest.importorskip("ray.cluster_utils")
 
@@ -34,7 +37,7 @@ class RemovesNode(Cluster):
     """A cluster that loses a node in the middle of a run there."""
 
     def __init__(self, cluster, node, storage_is_shared):
-        super().__init__(cluster.address, Report(quiet=True))
+        super().__init__(cluster.address, TerminalReport(quiet=True))
         self._cluster, self._node, self._shared = cluster, node, storage_is_shared
         self.heard, self.epochs = [], {}
 
@@ -61,7 +64,7 @@ def test_a_lost_node_loses_nothing_and_counts_nothing_twice(tmp_path, two_nodes,
     jobs = [small_job(tmp_path, seed, epochs[seed]) for seed in range(3)]
     statuses = [Status(Planned("mirror", row, job)) for job in jobs]
     executor = RemovesNode(two_nodes, node, storage_is_shared)
-    carry_out(statuses, executor, tmp_path / "results", Board(Report(quiet=True), statuses, before=0))
+    carry_out(statuses, executor, tmp_path / "results", Board(TerminalReport(quiet=True), statuses, before=0))
     assert [status.state for status in statuses] == ["done"] * 3
     lost = [name for name, event in executor.heard if isinstance(event, Lost)]
     assert len(lost) == 1
@@ -78,7 +81,7 @@ def test_a_lost_node_loses_nothing_and_counts_nothing_twice(tmp_path, two_nodes,
 
 def test_stopped_and_failed_jobs(tmp_path, two_nodes):
     long, bad = small_job(tmp_path, 0, epochs=500), small_job(tmp_path, 1, **{"data.train": "none.tsv"})
-    with Cluster(two_nodes.address, Report(quiet=True)) as executor:
+    with Cluster(two_nodes.address, TerminalReport(quiet=True)) as executor:
         executor.start(long)
         until(executor, Epoch, long)
         executor.start(bad)  # which waits for room
@@ -93,7 +96,7 @@ def test_stopped_and_failed_jobs(tmp_path, two_nodes):
 def test_a_job_waits_for_a_node_that_has_its_threads(tmp_path, two_nodes):
     heard = io.StringIO()
     wide = replace(small_job(tmp_path), threads=2)
-    with Cluster(two_nodes.address, Report(Console(file=heard, soft_wrap=True))) as executor:
+    with Cluster(two_nodes.address, TerminalReport(Console(file=heard, soft_wrap=True))) as executor:
         executor.start(wide)
         assert executor.wait(3.0) == []
         executor.stop(wide)
@@ -122,6 +125,6 @@ def test_the_command_runs_on_a_cluster(tmp_path, two_nodes):
 def test_no_cluster_is_a_clear_error(address):
     with (
         pytest.raises(FtorError, match=rf"--ray {address}: expected a Ray cluster, found none"),
-        Cluster(address, Report(quiet=True)),
+        Cluster(address, TerminalReport(quiet=True)),
     ):
         pass

@@ -7,7 +7,7 @@ import pytest
 from ftor.config import Config
 from ftor.jobs import Failed, Finished
 from ftor.jobs.performing import JobError, outcome, perform
-from small_jobs import small_job
+from support.small_jobs import small_job
 
 
 def ignore(event):

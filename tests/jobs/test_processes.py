@@ -9,10 +9,10 @@ import pytest
 
 from ftor.jobs import Epoch, Failed, Finished, Started, Stopped
 from ftor.jobs.processes import Processes
-from ftor.progress import Report
-from ftor.run import Run
-from small_jobs import ends, small_job, until
-from tiny import assert_same_run, without_times
+from ftor.show.progress import TerminalReport
+from ftor.training.run import Run
+from support.small_jobs import ends, small_job, until
+from support.tiny import assert_same_run, without_times
 
 EPOCHS = 40
 
@@ -21,7 +21,7 @@ EPOCHS = 40
 def alone(tmp_path_factory):
     """The run of a job of `EPOCHS` epochs that nobody disturbs, and its record."""
     job = small_job(tmp_path_factory.mktemp("alone"), epochs=EPOCHS)
-    record = Run.new(job.config, job.folder).train(None, Report(quiet=True), None)
+    record = Run.new(job.config, job.folder).train(None, TerminalReport(quiet=True), None)
     return job, {"config": job.config.hash, **record}
 
 

@@ -1,7 +1,7 @@
 """Geography queries on plain lists, as the language defines them; closed entities only."""
 
-from ftor.tasks.geo.facts import Facts
-from ftor.tasks.terms import Term
+from ftor.datasets.geo.facts import Facts
+from ftor.datasets.terms import Term
 
 
 class Undefined(Exception):  # noqa: N818

@@ -10,18 +10,18 @@ import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-import tiny_geo
 from ftor.config import Config
 from ftor.jobs import Failed, Lost, Stopped
-from ftor.progress import Report
-from ftor.tuning.figure import save
+from ftor.show.progress import TerminalReport
+from ftor.show.tuning.figure import save
+from ftor.show.tuning.report import print_report, winning_toml
+from ftor.show.tuning.watch import Watch
 from ftor.tuning.plan import make_plan
-from ftor.tuning.report import print_report, winning_toml
 from ftor.tuning.search import Search
 from ftor.tuning.store import JOURNAL, Store, StudyError
 from ftor.tuning.trials import Result, logged_as, winner
-from ftor.tuning.watch import Watch
-from pretended_runs import EPOCHS, Pretended
+from support import tiny_geo
+from support.pretended_runs import EPOCHS, Pretended
 
 BASE = 3.2  # the unchanged length weight
 THIRD = 1002
@@ -36,7 +36,7 @@ def tune(tmp_path):
         plan = make_plan("transducer", space, epochs=EPOCHS, trials=trials, **options)
         store = Store(plan, tmp_path)
         executor = Pretended(outcome, slots)
-        watch = Watch(plan, store.trials(), slots, report or Report(quiet=True))
+        watch = Watch(plan, store.trials(), slots, report or TerminalReport(quiet=True))
         assert Search(store, executor, watch, 1, None).run()
         return plan, store.trials(), executor
 
@@ -119,7 +119,7 @@ def test_runs_that_are_lost_are_started_again(tune, capsys):
         lost[weight, seed] = lost.get((weight, seed), 0) + 1
         return Lost("gone") if lost[weight, seed] == 1 else 0.5
 
-    _, trials, executor = tune(outcome, trials=1, report=Report())
+    _, trials, executor = tune(outcome, trials=1, report=TerminalReport())
     assert {trial.state for trial in trials} == {"complete"}
     assert set(Counter(executor.started).values()) == {2}
     said = capsys.readouterr().err
@@ -294,7 +294,7 @@ def test_ctrl_c_stops_all_runs(tune, tmp_path):
 
     executor = Pretended(outcome)
     store = Store(plan, tmp_path)
-    assert not Search(store, executor, Watch(plan, [], 2, Report(quiet=True)), 1, None).run()
+    assert not Search(store, executor, Watch(plan, [], 2, TerminalReport(quiet=True)), 1, None).run()
     assert sorted(executor.stopped) == sorted(executor.started) == ["trial-0-seed-1000", "trial-0-seed-1001"]
     assert [trial.state for trial in store.trials()] == ["running"]
     _, trials, executor = tune(lambda weight, seed: 0.5)

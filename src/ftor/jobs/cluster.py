@@ -6,8 +6,7 @@ import sys
 import time
 from typing import Any, Self
 
-import ftor
-from ftor.data.reading import data_folders
+from ftor._version import __version__
 from ftor.errors import FtorError
 from ftor.jobs.job import (
     Event,
@@ -20,7 +19,8 @@ from ftor.jobs.job import (
     event_from_json,
     event_to_json,
 )
-from ftor.progress import Report
+from ftor.reporting import Report
+from ftor.text.reading import data_folders
 
 try:
     import ray
@@ -52,8 +52,8 @@ def _task(line: str, mailbox: Any, version: str) -> str:
     def send(event: Event) -> None:
         mailbox.put.remote(str(job.folder), event_to_json(event))
 
-    if ftor.__version__ != version:
-        found = f"expected ftor {version} as the driver has, found {ftor.__version__}"
+    if __version__ != version:
+        found = f"expected ftor {version} as the driver has, found {__version__}"
         return event_to_json(Failed(f"node {ray.util.get_node_ip_address()}: {found}"))
     send(Started(f"node {ray.util.get_node_ip_address()}"))
     return event_to_json(outcome(job, send))
@@ -118,7 +118,7 @@ class Cluster:
         gpus = job.gpus if ray.cluster_resources().get("GPU") else 0
         self._look_for_room(job.threads, gpus)
         task = self._task.options(name=job.name, num_cpus=job.threads, num_gpus=gpus)
-        self._running[task.remote(job.to_json(), self._mailbox, ftor.__version__)] = job
+        self._running[task.remote(job.to_json(), self._mailbox, __version__)] = job
 
     def _look_for_room(self, cpus: int, gpus: float) -> None:
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]

@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import torch
-from rich.console import Console
 
 from ftor.errors import FtorError
 from ftor.jobs.job import Epoch, Event, Failed, Finished, Job, Progress, Send, Stopped
-from ftor.locking import Held, held
-from ftor.progress import Report
-from ftor.run import Run
+from ftor.jobs.locking import Held, held
+from ftor.reporting import LineReport
+from ftor.training.run import Run
 
 SECONDS_BETWEEN_EVENTS = 1.0
 PATIENCE = 60.0
@@ -79,11 +78,11 @@ def _recorded(path: Path) -> dict[str, Any] | None:
     return record
 
 
-class _Relay(Report):
+class _Relay(LineReport):
     """Sends progress on as events, and puts messages into a log."""
 
     def __init__(self, send: Send, log: TextIO) -> None:
-        super().__init__(Console(file=log, soft_wrap=True, highlight=False, force_terminal=False))
+        super().__init__(log)
         self._send, self._last = send, -SECONDS_BETWEEN_EVENTS
 
     def advanced(self, done: int, total: int, seconds_left: float) -> None:

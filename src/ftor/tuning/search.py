@@ -4,20 +4,37 @@ import json
 from collections import Counter, deque
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, Self
 
 from ftor.config import ConfigError
 from ftor.jobs import Epoch, Event, Executor, Failed, Finished, Job, Lost, Progress
 from ftor.jobs.job import LAST
-from ftor.stopping import stop_requests
+from ftor.training.stopping import stop_requests
 from ftor.tuning.plan import Plan
 from ftor.tuning.store import Store, run_name
-from ftor.tuning.trials import State, Trial, logged_as, result_of, to_check
-from ftor.tuning.watch import Watch
+from ftor.tuning.trials import Result, State, Trial, logged_as, result_of, to_check
 
 SECONDS_BETWEEN_LOOKS = 0.5
 RESTARTS = 3
 """Of a run that breaks off through no fault of its own; then something must be wrong all the same."""
+
+
+class Watch(Protocol):
+    """Shows how a search goes; see `ftor.show.tuning.watch`."""
+
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *error: object) -> None: ...
+    def began(self, trial: Trial) -> None: ...  # noqa: D102
+    def started(self, name: str) -> None: ...  # noqa: D102
+    def progress(self, name: str, progress: Progress) -> None: ...  # noqa: D102
+    def epoch(self, name: str, value: float) -> None: ...  # noqa: D102
+    def left(self, name: str) -> None: ...  # noqa: D102
+    def starts_again(self, name: str, reason: str, which: str) -> None: ...  # noqa: D102
+    def finished(self, name: str, result: Result, trial: Trial) -> None: ...  # noqa: D102
+    def ended(self, trial: Trial) -> None: ...  # noqa: D102
+    def check_failed(self, trial: Trial) -> None: ...  # noqa: D102
+    def stopping(self) -> None: ...  # noqa: D102
+    def refresh(self) -> None: ...  # noqa: D102
 
 
 @dataclass(frozen=True)

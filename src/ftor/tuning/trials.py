@@ -7,8 +7,8 @@ from statistics import fmean
 from typing import Any, Literal
 
 from ftor.config import Config
+from ftor.datasets import judges
 from ftor.jobs import Finished
-from ftor.tasks import judges
 from ftor.tuning.space import Value
 
 State = Literal["running", "complete", "pruned", "failed"]

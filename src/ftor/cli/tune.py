@@ -1,0 +1,119 @@
+"""The command that searches for better hyperparameters."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ftor.cli.data import DataDir
+from ftor.show.progress import TerminalReport
+from ftor.tuning.plan import Plan, Sampler, make_plan
+
+
+def tune(
+    experiment: Annotated[
+        str, typer.Argument(metavar="NAME|FILE.toml", help="What is tuned; see ftor train --help.")
+    ],
+    trials: Annotated[
+        int, typer.Option(min=1, help="Configurations that are drawn, besides the unchanged one.")
+    ] = 20,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Of each run; the experiment's own if not given.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Runs at a time; as many as there are cores if not given.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Where the search lives; tune/NAME if not given. It goes on there.")
+    ] = None,
+    space: Annotated[
+        Path | None, typer.Option(metavar="FILE.toml", help="What is searched, instead of the paper's.")
+    ] = None,
+    on_itself: Annotated[
+        bool,
+        typer.Option(
+            "--on-itself", help="Train on NAME's own split, not on the dataset's out-of-distribution one."
+        ),
+    ] = False,
+    sampler: Annotated[
+        Sampler, typer.Option(help="random as in the paper, or Optuna's TPE, which learns from trials.")
+    ] = "random",
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Stop trials early that are worse than most.")
+    ] = False,
+    seed: Annotated[
+        int, typer.Option(min=0, help="The first of three seeds; trials are drawn by it too.")
+    ] = 1000,
+    figure: Annotated[
+        Path | None, typer.Option(help="A picture, .svg or .png; tune.svg in the search's folder.")
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Search for better hyperparameters by dev pairs: random trials, two seeds each, a third for the best.
+
+    The same command goes on with a search that was stopped. Needs pip install 'ftor\\[tune]'.
+    """
+    from ftor.show.explain import SUFFIXES
+
+    if figure is not None and figure.suffix.lower() not in SUFFIXES:
+        raise typer.BadParameter(f"expected {' or '.join(SUFFIXES)}, found {figure}", param_hint="--figure")
+    plan = make_plan(
+        experiment, space, on_itself, epochs, trials=trials, sampler=sampler, seed=seed, prune=prune
+    )
+    folder = out if out is not None else Path("tune") / plan.name
+    picture = figure if figure is not None else folder / "tune.svg"
+    if not _carry_out(plan, folder, picture, jobs, data_dir):
+        raise typer.Exit(1)
+
+
+def _carry_out(plan: Plan, folder: Path, picture: Path, jobs: int | None, data_dir: Path | None) -> bool:
+    """Search and report; whether it came to an end."""
+    from ftor.datasets.splits import require_files
+    from ftor.errors import FtorError
+    from ftor.jobs.locking import alone
+    from ftor.jobs.processes import Processes, cores
+    from ftor.show.tuning.report import print_report, write_winner
+    from ftor.show.tuning.watch import Watch
+    from ftor.tuning.search import Search
+    from ftor.tuning.store import Store
+    from ftor.tuning.trials import winner
+
+    slots = jobs if jobs is not None else cores()
+    report = TerminalReport()
+    require_files(plan.config, data_dir)  # without which every trial would fail
+    with alone(folder, "ftor tune"):
+        store = Store(plan, folder)
+        _announce(plan, folder, slots, report)
+        watch = Watch(plan, store.trials(), slots, report)
+        if not Search(store, Processes(slots), watch, max(1, cores() // slots), data_dir).run():
+            report.say(f"stopped; to go on: {shlex.join(['ftor', *sys.argv[1:]])}")
+            return False
+        trials = store.trials()
+        print_report(plan, trials)
+        best = winner(trials)
+        if best is None:
+            raise FtorError(f"{folder}: expected a trial that comes to its end, found none")
+        from ftor.show.tuning.figure import save
+
+        save(plan, trials, picture)
+        report.say(f"picture in {picture}")
+        print(f"winner in {write_winner(plan, trials, best, folder)}")
+    return True
+
+
+def _announce(plan: Plan, folder: Path, slots: int, report: TerminalReport) -> None:
+    name = plan.name
+    if plan.on != plan.experiment:
+        report.say(
+            f"tuning {name} on {plan.on}, whose dev pairs are out of distribution (--on-itself: on its own)"
+        )
+    runs = len(plan.seeds) * (plan.trials + 1) + 3
+    report.say(
+        f"{plan.space.name}: {', '.join(plan.space.keys)}\n"
+        f"{plan.trials} trials and the unchanged configuration, by dev {plan.objective}, with seeds "
+        f"{' and '.join(map(str, plan.seeds))}, the best with {plan.third_seed} too: {runs} runs, "
+        f"{slots} at a time\n"
+        f"in {folder}; test pairs are not used"
+    )

@@ -1,1 +1,0 @@
-"""From text to batches: reading pairs, vocabularies, copying, alignments."""

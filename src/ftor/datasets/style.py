@@ -1,0 +1,107 @@
+"""StylePTB: rewritten sentences, scored as captions of pictures are, with the scorers of nlg-eval.
+
+They come from pycocoevalcap. Its own tokenizer is left alone: tokens are what stands between blanks.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+
+from ftor.errors import FtorError
+from ftor.metrics import CIDER, Scorer, Tokens
+from ftor.reporting import Report
+
+Captions = dict[int, list[str]]
+Outputs = Sequence[Tokens]
+
+
+def scorers(report: Report | None = None) -> tuple[Scorer, ...]:
+    """BLEU-1 to BLEU-4, METEOR, ROUGE-L and CIDEr, as the paper has them.
+
+    Without Java there is no METEOR, which `report` hears.
+    """
+    if find_spec("pycocoevalcap") is None:
+        raise FtorError("scores of style: expected pycocoevalcap, found none; pip install 'ftor[style]'")
+    problem = java_problem()
+    if problem and report is not None:
+        report.warn(f"METEOR is left out: {problem}")
+    return (
+        Scorer(("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4"), bleu),
+        *([] if problem else [Scorer(("METEOR",), meteor, slow=True)]),
+        Scorer(("ROUGE-L",), rouge_l),
+        Scorer((CIDER,), cider),
+    )
+
+
+def bleu(golds: Outputs, outputs: Outputs) -> list[float]:
+    """BLEU-1 to BLEU-4, of n-gram counts summed over all sentences."""
+    from pycocoevalcap.bleu.bleu import Bleu
+
+    scores, _ = Bleu(4).compute_score(*_captions(golds, outputs), verbose=0)
+    return list(scores)
+
+
+def rouge_l(golds: Outputs, outputs: Outputs) -> list[float]:
+    """The mean over sentences of the F-score of the longest common subsequence, β = 1.2."""
+    from pycocoevalcap.rouge.rouge import Rouge
+
+    return [Rouge().compute_score(*_captions(golds, outputs))[0]]
+
+
+def cider(golds: Outputs, outputs: Outputs) -> list[float]:
+    """CIDEr, with n-gram frequencies from these golds; golds themselves score 10."""
+    from pycocoevalcap.cider.cider import Cider
+
+    return [Cider().compute_score(*_captions(golds, outputs))[0]]
+
+
+def meteor(golds: Outputs, outputs: Outputs) -> list[float]:
+    """METEOR 1.5, by its Java program, of statistics summed over all sentences."""
+    from pycocoevalcap.meteor.meteor import Meteor
+
+    references, captions = _captions(golds, outputs)
+    # The program takes this for the end of a reference; of outputs pycocoevalcap removes it.
+    references = {row: [text.replace("|||", "") for text in texts] for row, texts in references.items()}
+    scorer = Meteor()
+    process = scorer.meteor_p
+    try:
+        score, _ = scorer.compute_score(references, captions)
+    except (OSError, ValueError):
+        process.kill()
+        said = process.stderr.read().decode("utf-8", "replace").strip().splitlines()
+        raise FtorError(
+            f"METEOR: expected a score from java, found {said[0] if said else 'nothing'}"
+        ) from None
+    finally:
+        # What pycocoevalcap leaves open, and a lock that its destructor would wait for.
+        if scorer.lock.locked():
+            scorer.lock.release()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            with suppress(OSError):
+                pipe.close()
+    return [score]
+
+
+@cache
+def java_problem() -> str:
+    """Why Java cannot be used, or nothing; found out once."""
+    program = shutil.which("java")
+    if program is None:
+        return "expected java on the PATH, found none"
+    # A name on the PATH is not enough: some systems have one that only says where to get Java.
+    try:
+        answer = subprocess.run(
+            [program, "-version"], capture_output=True, text=True, check=False, timeout=60
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{program} does not run: {error}"
+    return f"{program} does not run: {answer.stderr.strip()[:200]}" if answer.returncode else ""
+
+
+def _captions(golds: Outputs, outputs: Outputs) -> tuple[Captions, Captions]:
+    """Both as pycocoevalcap wants them."""
+    references, captions = ({row: [" ".join(t)] for row, t in enumerate(rows)} for rows in (golds, outputs))
+    return references, captions

@@ -1,0 +1,61 @@
+"""Files that are written completely or not at all."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
+    """Have `write` fill a file beside `path`, and put it in place when it is safely on the disk.
+
+    If anything fails, a full disk say, what was at `path` stays as it was.
+    """
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        write(unfinished)
+        with unfinished.open("rb") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def clear_unfinished(folder: Path) -> None:
+    """Remove what writers that were killed have left in `folder`."""
+    for path in folder.glob(".*.[0-9]*"):
+        path.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace a text file as a whole."""
+    write_atomically(path, lambda unfinished: unfinished.write_text(text, "utf-8"))
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Replace a JSON file as a whole."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def append_json_line(path: Path, record: Mapping[str, Any]) -> None:
+    """Append one JSON line in a single write, so that processes that append to one file do not mix lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("ab", buffering=0) as file:
+        file.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
+
+
+def read_json_lines(path: Path) -> list[dict[str, Any]]:
+    """Read a JSONL file. Raises `ValueError` with the line number if a line is not a JSON object."""
+    records = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        try:
+            record = json.loads(line)
+        except ValueError:
+            record = None
+        if not isinstance(record, dict):
+            raise ValueError(f"{path}:{number}: not a JSON object: {line[:60]!r}")
+        records.append(record)
+    return records

@@ -1,0 +1,1 @@
+"""A trained network with its words in a folder."""

@@ -1,0 +1,123 @@
+"""The LSTM baseline: an encoder and a decoder with additive attention between them."""
+
+import torch
+from torch import Tensor, nn
+
+from ftor.config.baselines import LSTMConfig
+from ftor.networks.beam import Accepts, Hypothesis, Memory, State, beam_search
+from ftor.networks.seq2seq import Seq2Seq, only_tokens, teacher, token_losses, with_end
+from ftor.networks.transducer import Losses
+from ftor.nn import HighwayBiLSTM, PretrainedEmbedding
+from ftor.nn.additive_attention import AdditiveAttention
+from ftor.nn.padding import inside
+from ftor.text.batches import Batch, SourceBatch
+
+
+class LSTMSeq2Seq(Seq2Seq):
+    """A highway BiLSTM that reads, and an LSTM that writes while it looks back at what was read.
+
+    The decoder begins with the encoder's last states. Its first layer reads the attended source, asked for
+    with the layer's own state before, and the token before; the layers above it read nothing else.
+
+    Args:
+        config: sizes.
+        source_size: number of source ids.
+        classes: V, number of target classes.
+        vector_size: E of pretrained vectors; None for embeddings that are learned from nothing.
+    """
+
+    def __init__(
+        self, config: LSTMConfig, source_size: int, classes: int, vector_size: int | None = None
+    ) -> None:
+        super().__init__()
+        self.config, self.classes = config, classes
+        D, H = config.width, 2 * config.hidden
+        self.embedding: nn.Embedding | PretrainedEmbedding
+        if vector_size is not None:
+            self.embedding = PretrainedEmbedding(source_size, vector_size, D, trained=True)
+        else:
+            self.embedding = _embedding(source_size, D)
+        self.encoder = HighwayBiLSTM(
+            H, config.encoder_layers, 1, config.recurrent_dropout, config.layer_dropout, inputs=D
+        )
+        # The last target is the end, and what comes before the first.
+        self.target_embedding = _embedding(classes + 1, D)
+        self.attention = AdditiveAttention(H)
+        self.cell = nn.LSTMCell(H + D, H)
+        layers = config.decoder_layers - 1
+        self.upper = nn.LSTM(H, H, layers, batch_first=True) if layers else None
+        self.output = nn.Linear(H, classes + 1)
+
+    def read(self, source: Tensor, lengths: Tensor) -> tuple[Memory, Tensor]:
+        """What the decoder knows of `source` (B, n) ids with `lengths` (B,), and its first state (B, H)."""
+        source, lengths = with_end(source, lengths)
+        (encoded,) = self.encoder(self.embedding(source), lengths)
+        half = encoded.shape[-1] // 2
+        last = encoded[torch.arange(len(encoded), device=encoded.device), lengths - 1, :half]
+        begin = torch.cat([last, encoded[:, 0, half:]], -1)
+        keys = self.attention.key(encoded).to(encoded.dtype)
+        return (encoded, keys, inside(lengths, source.shape[1])), begin
+
+    def forward(self, batch: Batch) -> Losses:
+        """−log P(y|x), the mean over the tokens of each output."""
+        memory, begin = self.read(batch.source, batch.source_lengths)
+        before, golds = teacher(batch, self.classes)
+        with torch.autocast(begin.device.type, enabled=False):  # not all CPUs have LSTMs in half precision
+            top = self._write(memory, begin, before)
+            losses = token_losses(self.output(top), golds, batch.target_lengths)
+        return only_tokens(losses.sum(1) / (batch.target_lengths + 1))
+
+    def _write(self, memory: Memory, begin: Tensor, before: Tensor) -> Tensor:
+        """The top layer's states (B, L, H), given the token before each, `before` (B, L)."""
+        encoded, keys, real = memory
+        h, c = begin, torch.zeros_like(begin)
+        states = []
+        for x in self.target_embedding(before).unbind(1):  # attention has to wait for the state before
+            attended = self.attention(h[:, None], keys, encoded, real).squeeze(1)
+            h, c = self.cell(torch.cat([attended, x], -1), (h, c))
+            states.append(h)
+        top = torch.stack(states, 1)
+        if self.upper is not None:
+            first = begin.expand(self.upper.num_layers, -1, -1).contiguous()
+            top, _ = self.upper(top, (first, torch.zeros_like(first)))
+        return top
+
+    def start(self, begin: Tensor) -> State:
+        """The states (R, 1, …) of outputs without a token: h, c, then those of the layers above."""
+        h = begin[:, None]
+        above = h[:, :, None].expand(-1, -1, self.config.decoder_layers - 1, -1)
+        return h, torch.zeros_like(h), above, torch.zeros_like(above)
+
+    def step(self, memory: Memory, state: State, previous: Tensor) -> tuple[Tensor, State]:
+        """See `ftor.networks.beam.Step`."""
+        encoded, keys, real = memory
+        h, c, above_h, above_c = state
+        attended = self.attention(h, keys, encoded, real)
+        x = torch.cat([attended, self.target_embedding(previous)], -1)
+        R, W, H = h.shape
+        h, c = (values.view(R, W, H) for values in self.cell(*_flat(x, (h, c))))
+        top = h
+        if self.upper is not None:
+            first = tuple(values.flatten(0, 1).transpose(0, 1).contiguous() for values in (above_h, above_c))
+            top, after = self.upper(h.view(R * W, 1, H), first)
+            top = top.view(R, W, H)
+            above_h, above_c = (values.transpose(0, 1).reshape(above_h.shape) for values in after)
+        return self.output(top).log_softmax(-1), (h, c, above_h, above_c)
+
+    def decode(self, batch: SourceBatch, accepts: Accepts | None = None) -> list[Hypothesis]:
+        """The best output in the beam; a larger beam if some are not accepted."""
+        memory, begin = self.read(batch.source, batch.source_lengths)
+        config = self.config
+        sizes = (config.beam_if(accepts is not None), config.expansions, config.max_steps)
+        return beam_search(self.step, memory, self.start(begin), self.classes, *sizes, accepts)
+
+
+def _embedding(size: int, width: int) -> nn.Embedding:
+    embedding = nn.Embedding(size, width)
+    nn.init.xavier_uniform_(embedding.weight)  # the released models'
+    return embedding
+
+
+def _flat(x: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+    """All outputs of all sources in one dimension: (R, W, …) → (R·W, …)."""
+    return x.flatten(0, 1), (state[0].flatten(0, 1), state[1].flatten(0, 1))

@@ -1,0 +1,159 @@
+"""The Transformer baseline: relative positions, which generalise better than absolute ones."""
+
+import math
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor, nn
+
+from ftor.config.baselines import TransformerConfig
+from ftor.networks.beam import Accepts, Hypothesis, Memory, State, beam_search
+from ftor.networks.seq2seq import Seq2Seq, only_tokens, teacher, token_losses, with_end
+from ftor.networks.transducer import Losses
+from ftor.nn.padding import inside
+from ftor.nn.relative_attention import CrossAttention, RelativeAttention, sinusoids
+from ftor.text.batches import Batch, SourceBatch
+
+POSITION_DROPOUT = 0.1
+"""On embeddings and their absolute positions, whatever the dropout of the layers: as released."""
+
+
+class _Layer(nn.Module):
+    """Self-attention, in the decoder attention to the source, and a feed-forward layer, each normed after."""
+
+    def __init__(self, config: TransformerConfig, reads_source: bool) -> None:
+        super().__init__()
+        D = config.width
+        self.itself = RelativeAttention(D, config.heads, config.dropout)
+        self.source = CrossAttention(D, config.heads, config.dropout) if reads_source else None
+        hidden, output = nn.Linear(D, config.hidden), nn.Linear(config.hidden, D)
+        nn.init.xavier_uniform_(hidden.weight, nn.init.calculate_gain("relu"))
+        nn.init.xavier_uniform_(output.weight)
+        self.feed_forward = nn.Sequential(hidden, nn.ReLU(), nn.Dropout(config.dropout), output)
+        self.norms = nn.ModuleList(nn.LayerNorm(D) for _ in range(2 + reads_source))
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        x: Tensor,
+        allowed: Tensor,
+        before: tuple[Tensor, Tensor],
+        memory: tuple[Tensor, Tensor, Tensor] | None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Turn `x` (B, L, D) into the same of the next layer; see `RelativeAttention`.
+
+        `memory` is keys and values of the sources, and which positions are inside of them. There may be
+        several outputs, one after the other, for each source.
+        """
+        first, *others = self.norms
+        attended, key, value = self.itself(x, allowed, before)
+        x = first(x + self.dropout(attended))
+        if self.source is not None:
+            assert memory is not None
+            by_source = x.reshape(len(memory[0]), -1, x.shape[-1])
+            x = others[0](x + self.dropout(self.source(by_source, *memory)).view(x.shape))
+        return others[-1](x + self.dropout(self.feed_forward(x))), key, value
+
+
+class RelativeTransformer(Seq2Seq):
+    """A post-norm Transformer with relative self-attention, and absolute positions besides.
+
+    Args:
+        config: sizes.
+        source_size: number of source ids.
+        classes: V, number of target classes.
+    """
+
+    def __init__(self, config: TransformerConfig, source_size: int, classes: int) -> None:
+        super().__init__()
+        self.config, self.classes = config, classes
+        self.embedding = nn.Embedding(source_size, config.width)
+        self.target_embedding = nn.Embedding(classes + 1, config.width)  # the last one is the end
+        for embedding in (self.embedding, self.target_embedding):
+            nn.init.kaiming_normal_(embedding.weight)
+        self.encoder = nn.ModuleList(_Layer(config, reads_source=False) for _ in range(config.layers))
+        self.decoder = nn.ModuleList(_Layer(config, reads_source=True) for _ in range(config.layers))
+        self.output = nn.Linear(config.width, classes + 1)
+        nn.init.xavier_uniform_(self.output.weight)
+        self.position_dropout = nn.Dropout(POSITION_DROPOUT)
+
+    def read(self, source: Tensor, lengths: Tensor) -> Memory:
+        """What the decoder knows of `source` (B, n) ids with `lengths` (B,).
+
+        First which positions are inside of it, then the keys and values of each layer.
+        """
+        source, lengths = with_end(source, lengths)
+        real = inside(lengths, source.shape[1])
+        x = self._embed(self.embedding(source), 0)
+        for layer in self.encoder:
+            x, _, _ = layer(x, real[:, None], self._nothing(x), None)
+        read = (layer.source.read(x) for layer in self.decoder)  # type: ignore[union-attr, operator]
+        return real, *(part for both in read for part in both)
+
+    def write(self, memory: Memory, state: State, tokens: Tensor) -> tuple[Tensor, State]:
+        """Read more tokens of outputs, and say what comes after each.
+
+        Args:
+            memory: (B, …), what `read` gave; or (B / W, …) if there are W outputs for each source.
+            state: keys and values (B, heads, m, D / heads) of the m tokens before, for each layer.
+            tokens: (B, L), where the end stands for the beginning.
+
+        Returns:
+            Logits (B, L, V + 1), and the state with these tokens in it.
+        """
+        real, *read = memory
+        m, L = state[0].shape[2], tokens.shape[1]
+        x = self._embed(self.target_embedding(tokens), m)
+        positions = torch.arange(m + L, device=tokens.device)
+        allowed = (positions <= positions[m:, None])[None]
+        after: list[Tensor] = []
+        for layer, before, source in zip(self.decoder, _pairs(state), _pairs(read), strict=True):
+            x, key, value = layer(x, allowed, before, (*source, real))
+            after += [key, value]
+        return self.output(x).to(self.output.weight.dtype), tuple(after)
+
+    def forward(self, batch: Batch) -> Losses:
+        """−log P(y|x), the sum over the tokens of each output."""
+        memory = self.read(batch.source, batch.source_lengths)
+        before, golds = teacher(batch, self.classes)
+        logits, _ = self.write(memory, self.start(memory), before)
+        return only_tokens(token_losses(logits, golds, batch.target_lengths).sum(1))
+
+    def start(self, memory: Memory) -> State:
+        """The keys and values (B, heads, 0, D / heads) of no tokens, for each layer."""
+        return self._nothing(memory[1]) * self.config.layers
+
+    def step(self, memory: Memory, state: State, previous: Tensor) -> tuple[Tensor, State]:
+        """See `ftor.networks.beam.Step`."""
+        R, W = previous.shape
+        flat = tuple(part.flatten(0, 1) for part in state)
+        logits, after = self.write(memory, flat, previous.view(R * W, 1))
+        return logits.view(R, W, -1).log_softmax(-1), tuple(
+            part.view(R, W, *part.shape[1:]) for part in after
+        )
+
+    def decode(self, batch: SourceBatch, accepts: Accepts | None = None) -> list[Hypothesis]:
+        """The best output in the beam; a larger beam if some are not accepted."""
+        memory = self.read(batch.source, batch.source_lengths)
+        state = tuple(part[:, None] for part in self.start(memory))
+        config = self.config
+        sizes = (config.beam_if(accepts is not None), config.expansions, config.max_steps)
+        return beam_search(self.step, memory, state, self.classes, *sizes, accepts)
+
+    def _embed(self, x: Tensor, first: int) -> Tensor:
+        """Add the absolute positions, from `first` on, to embeddings (B, L, D)."""
+        D = self.config.width
+        positions = torch.arange(first, first + x.shape[1], device=x.device)
+        embedded: Tensor = self.position_dropout(x + sinusoids(positions, D).to(x.dtype) / math.sqrt(D))
+        return embedded
+
+    def _nothing(self, like: Tensor) -> tuple[Tensor, Tensor]:
+        heads = self.config.heads
+        nothing = like.new_zeros(len(like), heads, 0, self.config.width // heads)
+        return nothing, nothing
+
+
+def _pairs(parts: Iterable[Tensor]) -> Iterable[tuple[Tensor, Tensor]]:
+    """(k, v, k, v, …) → ((k, v), (k, v), …)."""
+    both = iter(parts)
+    return zip(both, both, strict=True)

@@ -1,0 +1,1 @@
+"""Every table, board, plot and picture."""

@@ -1,0 +1,189 @@
+"""A prediction and its structure as a picture: lines from token to token, and heat maps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import BinaryIO
+
+from matplotlib import style
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties, findfont, get_font
+from matplotlib.textpath import text_to_path
+
+from ftor.model.prediction import Prediction, Step, Structure
+from ftor.show.explain.labels import shortened, stages
+
+FONT = FontProperties(family="DejaVu Sans")
+LONGEST = 16  # characters of a token
+FAINTEST = 0.02  # weights below it are not drawn
+COLOURS = {"fertility": "#1b5e9e", "reordering": "#c4511b"}
+SYMBOLS = {"fertility": r"$\tilde{F}$", "reordering": r"$\tilde{R}$"}
+GREY = "#666666"
+
+# Lengths are in inches, sizes of letters in points.
+SIZE = 10.0
+LINE = 0.22  # from one line of text to the next
+GAP = 0.4  # between parts of the picture
+WIDE = 8.0  # of the picture: beyond it, tokens are turned upright and heat maps get smaller cells
+SMALLEST_CELL, LARGEST_CELL = 0.12, 0.3
+
+
+def save(prediction: Prediction, structure: Structure, file: BinaryIO, format: str) -> None:
+    """Draw into `file`; `format` is "png" or "svg"."""
+    options = {"svg.hashsalt": "ftor", "svg.fonttype": "path"}  # the same to the byte, and with our font
+    title = f"{' '.join(prediction.source)} → {prediction.text}"
+    metadata = {"Date": None, "Title": title} if format == "svg" else None
+    with style.context(["default", options]):
+        figure = _draw(prediction, structure)
+        figure.savefig(file, format=format, dpi=200, metadata=metadata, bbox_inches="tight", pad_inches=0.1)
+
+
+def _draw(prediction: Prediction, structure: Structure) -> Figure:
+    source, *middle, output = stages(prediction, structure)
+    rows = [_row(*source, shift=-1), *(_row(*stage, shift=0) for stage in middle), _row(*output, shift=1)]
+    heat_maps = [_HeatMap(*parts) for parts in zip(structure.steps, rows, rows[1:], strict=False)]
+    rows_width = max(row.width for row in rows)
+    frames = sum(heat_map.frame for heat_map in heat_maps) + GAP * (len(heat_maps) - 1)
+    columns = sum(len(heat_map.after.labels) for heat_map in heat_maps)
+    cell = min(max((max(rows_width, WIDE) - frames) / columns, SMALLEST_CELL), LARGEST_CELL)
+    maps_width = frames + cell * columns
+    width = max(rows_width, maps_width)
+    # A figure of one square inch makes its coordinates inches. What lies outside of it is saved all the same.
+    figure = Figure(figsize=(1, 1))
+    bottom = _draw_rows(figure, structure.steps, rows, width)
+    left = (width - maps_width) / 2
+    for heat_map in heat_maps:
+        heat_map.draw(figure, left, bottom - GAP, cell)
+        left += heat_map.frame + cell * len(heat_map.after.labels) + GAP
+    return figure
+
+
+@dataclass(frozen=True)
+class _Row:
+    """Tokens side by side, each in the middle of its equal share of the width.
+
+    Upright labels stand at the bottom of the row (shift −1), in the middle (0), or hang from its top (1).
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    shift: int
+    upright: bool
+
+    @property
+    def width(self) -> float:
+        return len(self.labels) * (LINE if self.upright else max(_widest(self.labels) + 0.1, LINE))
+
+    @property
+    def height(self) -> float:
+        return _widest(self.labels) + 0.1 if self.upright else LINE
+
+    def slack(self, label: str) -> float:
+        """How much higher the row is than the label needs."""
+        return _widest(self.labels) - _widest((label,)) if self.upright else 0.0
+
+    def place(self, position: int, width: float) -> float:
+        return (position + 0.5) * width / len(self.labels)
+
+
+def _row(name: str, tokens: Sequence[str], shift: int) -> _Row:
+    labels = tuple(_drawable(shortened(token, LONGEST)) for token in tokens)
+    row, upright = (_Row(name, labels, shift, upright) for upright in (False, True))
+    return upright if row.width > max(WIDE, 1.5 * upright.width) else row
+
+
+def _draw_rows(figure: Figure, steps: Sequence[Step], rows: Sequence[_Row], width: float) -> float:
+    """Draw the rows from y = 0 downwards, and lines for the steps between them; return where they end."""
+    between = min(max(0.12 * width, 0.9), 1.6)
+    height = sum(row.height for row in rows) + between * len(steps)
+    axes = figure.add_axes((0, -height, width, height), xlim=(0, width), ylim=(-height, 0))
+    axes.axis("off")
+    name = {"color": GREY, "style": "italic", "fontsize": SIZE - 1, "ha": "right", "va": "center"}
+    top = 0.0
+    for place, row in enumerate(rows):
+        middle = top - row.height / 2
+        axes.text(-0.15, middle, row.name, name)
+        for position, label in enumerate(row.labels):
+            centred = {"ha": "center", "va": "center", "rotation": 90 if row.upright else 0}
+            x, y = row.place(position, width), middle + row.shift * row.slack(label) / 2
+            axes.text(x, y, label, centred, fontsize=SIZE, parse_math=False)
+        top -= row.height
+        if place < len(steps):
+            step = steps[place]
+            axes.text(-0.15, top - between / 2, step.name, name | {"color": COLOURS[step.name]})
+            axes.add_collection(_lines(step, row, rows[place + 1], width, top, top - between))
+            top -= between
+    return top
+
+
+def _lines(step: Step, above: _Row, below: _Row, width: float, top: float, bottom: float) -> LineCollection:
+    """Lines from label to label, which run straight down between short labels and the edge of their row."""
+    weights = sorted(
+        (float(weight), i, o)
+        for i, row in enumerate(step.marginals)
+        for o, weight in enumerate(row)
+        if weight >= FAINTEST
+    )  # the strongest last, over the others
+    starts = [top + (1 + above.shift) * above.slack(label) / 2 for label in above.labels]
+    ends = [bottom - (1 - below.shift) * below.slack(label) / 2 for label in below.labels]
+    x, y = ([row.place(position, width) for position in range(len(row.labels))] for row in (above, below))
+    return LineCollection(
+        [[(x[i], starts[i]), (x[i], top), (y[o], bottom), (y[o], ends[o])] for _, i, o in weights],
+        colors=[to_rgba(COLOURS[step.name], min(weight, 1.0)) for weight, _, _ in weights],
+        linewidths=[0.5 + 1.5 * weight for weight, _, _ in weights],
+    )
+
+
+@dataclass(frozen=True)
+class _HeatMap:
+    """A step's heat map."""
+
+    step: Step
+    before: _Row
+    after: _Row
+
+    @property
+    def frame(self) -> float:
+        """The width of what is beside the cells: labels and colour bar."""
+        return self.margin + 0.35
+
+    @property
+    def margin(self) -> float:
+        return _widest(self.before.labels) + LINE + 0.1
+
+    def draw(self, figure: Figure, left: float, top: float, cell: float) -> None:
+        columns, rows = self.after.labels, self.before.labels
+        width, height, size = cell * len(columns), cell * len(rows), min(SIZE - 1, 72 * 0.8 * cell)
+        left, bottom = left + self.margin, top - LINE - height
+        colour = COLOURS[self.step.name]
+        shades = LinearSegmentedColormap.from_list(self.step.name, ["white", colour])
+        axes = figure.add_axes((left, bottom, width, height))
+        image = axes.imshow(self.step.marginals, cmap=shades, vmin=0, vmax=1, aspect="auto")
+        axes.set_title(f"{SYMBOLS[self.step.name]}  {self.step.name}", fontsize=SIZE, color=colour, pad=4)
+        angle = 0 if _widest(columns) * size / SIZE < 0.9 * cell else 90
+        axes.set_xticks(range(len(columns)), columns, rotation=angle, parse_math=False)
+        axes.set_yticks(range(len(rows)), rows, parse_math=False)
+        axes.set_xlabel(self.after.name, color=GREY, style="italic", fontsize=size)
+        axes.set_ylabel(self.before.name, color=GREY, style="italic", fontsize=size)
+        bar = figure.add_axes((left + width + 0.08, bottom, 0.08, height))
+        figure.colorbar(image, cax=bar, ticks=[0, 1])
+        for framed in (axes, bar):
+            framed.tick_params(length=0, pad=2, labelsize=size)
+            framed.spines[:].set(color=GREY, linewidth=0.5)
+
+
+@lru_cache(maxsize=1000)
+def _widest(labels: tuple[str, ...]) -> float:
+    """The width of the widest label in letters of size `SIZE`."""
+    font = FONT.copy()
+    font.set_size(SIZE)
+    widths = (text_to_path.get_text_width_height_descent(label, font, ismath=False)[0] for label in labels)
+    return max(widths, default=0.0) / 72
+
+
+def _drawable(label: str) -> str:
+    """The label with □ for what the font cannot draw."""
+    font = get_font(findfont(FONT))
+    return "".join(letter if font.get_char_index(ord(letter)) else "□" for letter in label)

@@ -1,0 +1,16 @@
+"""What to call the stages of a prediction, and its tokens where there is little room."""
+
+from ftor.model.prediction import Prediction, Structure
+
+AFTER = {"fertility": "copies", "reordering": "reordered"}
+
+
+def stages(prediction: Prediction, structure: Structure) -> list[tuple[str, tuple[str, ...]]]:
+    """Return name and labels of what is before, between and after the steps: from source to output."""
+    middle = [(AFTER[step.name], step.labels) for step in structure.steps[:-1]]
+    return [("source", prediction.source), *middle, ("output", prediction.tokens)]
+
+
+def shortened(token: str, limit: int) -> str:
+    """Return the token, or its beginning and its end if it has more than `limit` characters."""
+    return token if len(token) <= limit else f"{token[: limit - 4]}…{token[-3:]}"

@@ -1,0 +1,86 @@
+"""A prediction and its structure as text: a summary, the reordering tree, and what comes from where."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from ftor.model.prediction import Prediction, Structure
+from ftor.ops.threads import Array
+from ftor.show.explain.labels import shortened, stages
+from ftor.show.explain.tree import draw_tree
+
+LONGEST = 24  # characters of a token
+SHADES = " ░▒▓█"
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What a console shows of a prediction; how much, its width decides."""
+
+    prediction: Prediction
+    structure: Structure
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        yield _summary(self.prediction, self.structure)
+        tree, steps = self.structure.tree, self.structure.steps
+        if tree is not None:
+            leaves = self.prediction.source if steps[0].name == "reordering" else steps[0].labels
+            yield Text("\nreordering tree: ∧ keeps its parts in order, △ reverses their order", style="bold")
+            yield from draw_tree(tree, _short(leaves), options.max_width)
+        yield Text("\nalignment: where each output token comes from", style="bold")
+        table = _alignment(self.prediction, self.structure.alignment, shaded=True)
+        wanted = Measurement.get(console, options.update(max_width=10_000), table).maximum
+        if wanted > options.max_width:
+            table = _alignment(self.prediction, self.structure.alignment, shaded=False)
+        yield table
+
+
+def _summary(prediction: Prediction, structure: Structure) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    for name, labels in stages(prediction, structure):
+        grid.add_row(name, Text(" ".join(_short(labels))))
+        if name == "source":
+            grid.add_row("fertilities", _fertilities(labels, structure.fertilities))
+        if name == "copies" and structure.tree is not None:
+            grid.add_row("reordered", Text(" ".join(structure.tree.apply(_short(labels)))))
+    assert prediction.length_score is not None  # what has a structure has a length before its tokens
+    score, length_score = math.exp(prediction.score), math.exp(prediction.length_score)
+    grid.add_row("probability", f"{score:.3g} (of this length: {length_score:.3g})")
+    return grid
+
+
+def _short(tokens: Iterable[str]) -> list[str]:
+    return [shortened(token, LONGEST) for token in tokens]
+
+
+def _fertilities(source: tuple[str, ...], fertilities: tuple[int, ...]) -> Text:
+    counts = (
+        Text(f"{token}×{count}", style=("dim", "", "bold")[min(count, 2)])
+        for token, count in zip(_short(source), fertilities, strict=True)
+    )
+    return Text(" ").join(counts)
+
+
+def _alignment(prediction: Prediction, alignment: Array, *, shaded: bool) -> Table:
+    """Each output token, the number of its most likely source token, that token, and its probability.
+
+    If `shaded`, a last column shows the probabilities of all source tokens, two characters each.
+    """
+    table = Table("output", "from", "", "P", box=None, padding=(0, 2, 0, 0), header_style="dim")
+    table.columns[1].justify = "right"
+    if shaded:
+        last_digits = (f"{number % 10:2}" for number in range(1, len(alignment) + 1))
+        table.add_column("".join(last_digits), no_wrap=True, style="blue")
+    source = _short(prediction.source)
+    for token, column in zip(_short(prediction.tokens), alignment.T, strict=True):
+        best = int(column.argmax())
+        cells: list[RenderableType] = [Text(token), str(best + 1), Text(source[best]), f"{column[best]:.2f}"]
+        if shaded:
+            cells.append("".join(2 * SHADES[round(p * (len(SHADES) - 1))] for p in column.tolist()))
+        table.add_row(*cells)
+    return table

@@ -1,0 +1,138 @@
+"""Tables of results for the terminal, as Markdown, as LaTeX and as JSON."""
+
+import io
+import json
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ftor.lab.paper import Published
+from ftor.lab.tables import Measured, ResultRow, ResultTable
+from ftor.show.layout import Grid, grids, notes
+
+WIDTH = 100
+"""Of notes in a terminal, in letters."""
+HEADER_WIDTH = 10
+LATEX = {
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"±": r"$\pm$", "→": r"$\to$", "−": "$-$", "+": "$+$", "–": "--"},
+}
+
+
+def as_text(table: ResultTable) -> str:
+    """For a terminal or a plain file; it ends without a line break."""
+    parts = [_drawn(grid) for grid in grids(table)]
+    parts.append("\n".join(textwrap.fill(note, WIDTH) for note in notes(table)))
+    return "\n\n".join(parts)
+
+
+def _drawn(grid: Grid) -> str:
+    drawn = Table(title=grid.caption, title_justify="left", title_style="", box=SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(grid.header):
+        header = Text("\n".join(textwrap.wrap(name, HEADER_WIDTH)))
+        drawn.add_column(header, justify="left" if place < grid.keys else "right", no_wrap=True)
+    for section in grid.sections():
+        for line in section:
+            drawn.add_row(*map(Text, line))
+        drawn.add_section()
+    console = Console(file=io.StringIO(), width=1000, color_system=None)
+    with console.capture() as capture:
+        console.print(drawn)
+    return "\n".join(line.rstrip() for line in capture.get().rstrip().split("\n"))
+
+
+def as_markdown(table: ResultTable) -> str:
+    """With a blank line between its parts."""
+    parts = [f"*{grid.caption}*\n\n{_piped(grid)}" for grid in grids(table)]
+    return "\n\n".join([*parts, *notes(table)])
+
+
+def _piped(grid: Grid) -> str:
+    rule = ["---" if place < grid.keys else "---:" for place in range(len(grid.header))]
+    lines = [line for section in grid.sections() for line in section]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (grid.header, rule, *lines))
+
+
+def as_latex(table: ResultTable) -> str:
+    """A `table` for each of its parts, with the rules of the package booktabs; notes below the last one."""
+    parts = grids(table)
+    return "\n\n".join(
+        _tabular(grid, f"tab:{table.name}-{number}", notes(table) if grid is parts[-1] else [])
+        for number, grid in enumerate(parts, 1)
+    )
+
+
+def _tabular(grid: Grid, label: str, below: Iterable[str]) -> str:
+    columns = "l" * grid.keys + "r" * (len(grid.header) - grid.keys)
+    sections = ["\n".join(_latex_line(line) for line in section) for section in grid.sections()]
+    lines = [
+        *(r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{columns}}}", r"\toprule"),
+        *(_latex_line(grid.header), r"\midrule", "\n\\addlinespace\n".join(sections)),
+        *(r"\bottomrule", r"\end{tabular}", rf"\caption{{{_escaped(grid.caption)}.}}", rf"\label{{{label}}}"),
+        *(rf"\par\smallskip{{\footnotesize {_escaped(note)}\par}}" for note in below),
+        r"\end{table}",
+    ]
+    return "\n".join(lines)
+
+
+def _latex_line(cells: Iterable[str]) -> str:
+    return f"{' & '.join(_escaped(cell) for cell in cells)} \\\\"
+
+
+def _escaped(text: str) -> str:
+    return "".join(LATEX.get(letter, letter) for letter in text)
+
+
+def as_json(tables: Iterable[ResultTable]) -> str:
+    """By name, every number as it is; null where there is none."""
+    return json.dumps({table.name: _values(table) for table in tables}, ensure_ascii=False, indent=2)
+
+
+def _values(table: ResultTable) -> dict[str, Any]:
+    return {
+        "title": table.title,
+        "measure": table.measure,
+        "paper_seeds": table.paper_seeds,
+        "runs": table.runs,
+        "hours": table.hours,
+        "not_run": [row.experiment for row in table.not_run],
+        "fewer_seeds": {row.experiment: len(row.seeds) for row in table.fewer_seeds},
+        "rows": [_row_values(row) for row in table.rows],
+        "far_beyond": [
+            {"length": far.length, "strings": far.strings, "ours": _number(far.ours)}
+            for far in table.far_beyond
+        ],
+    }
+
+
+def _row_values(row: ResultRow) -> dict[str, Any]:
+    return {
+        "model": row.model,
+        "split": row.split,
+        "experiment": row.experiment,
+        "seeds": row.seeds,
+        "seconds": row.seconds,
+        "columns": {
+            found.column: {
+                "paper": _number(found.paper),
+                "ours": _number(found.ours),
+                "difference": found.difference,
+                "trivial": found.trivial,
+            }
+            for found in row.comparisons
+        },
+        "details": {name: _number(value) for name, value in row.details.items()},
+    }
+
+
+def _number(number: Measured | Published | None) -> dict[str, Any] | None:
+    if number is None:
+        return None
+    found: dict[str, Any] = {"mean": number.mean, "deviation": number.deviation}
+    return found | {"n": number.n, "values": number.values} if isinstance(number, Measured) else found

@@ -1,0 +1,133 @@
+"""What a table of results shows, as text in cells: what all formats but JSON have in common."""
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import NamedTuple
+
+from ftor.lab.paper import LENGTHS, WITH_GRAMMAR, WITHOUT, Published
+from ftor.lab.tables import Comparison, Measured, ResultRow, ResultTable
+
+NONE, NOT_RUN = "–", "not run"
+_COLUMN_HEADERS = {"mirror": "tested on", "style": "score"}
+_COLUMN_LABELS = {WITH_GRAMMAR: "with grammar", WITHOUT: "without"} | {
+    name: f"length {name}" for name in LENGTHS
+}
+_DETAIL_DIGITS = {"length error": 2}
+
+
+class Grid(NamedTuple):
+    """Cells below a header.
+
+    Attributes:
+        keys: how many columns, from the left, say what a line is about; the others are numbers.
+    """
+
+    caption: str
+    header: tuple[str, ...]
+    lines: list[tuple[str, ...]]
+    keys: int
+
+    def sections(self) -> list[list[tuple[str, ...]]]:
+        """The lines of each model, or split of a single model; what the line above says is left out."""
+        several = [place for place in range(self.keys - 1) if len({line[place] for line in self.lines}) > 1]
+        by = several[0] if several else None
+        found = []
+        for _, group in groupby(self.lines, key=lambda line: None if by is None else line[by]):
+            lines = list(group)
+            above = [("",) * len(self.header), *lines[:-1]]
+            found.append([self._below(*pair) for pair in zip(above, lines, strict=True)])
+        return found
+
+    def _below(self, above: tuple[str, ...], line: tuple[str, ...]) -> tuple[str, ...]:
+        same = 0
+        while same < self.keys - 1 and above[same] == line[same]:
+            same += 1
+        return ("",) * same + line[same:]
+
+
+def grids(table: ResultTable) -> list[Grid]:
+    """The comparison with the paper, then what else is known of the runs."""
+    found = [_comparisons(table)]
+    if any(row.seeds for row in table.rows):
+        found.append(_details(table))
+    if table.far_beyond:
+        found.append(_far_beyond(table))
+    return found
+
+
+def notes(table: ResultTable) -> list[str]:
+    """What is to be said below: the time that it took, and what has not been run."""
+    found = [f"Total time: {table.hours:.1f} hours, {table.runs} run{'s' * (table.runs != 1)}."]
+    if table.not_run:
+        found.append(f"Not run: {_listed((row.model, row.split) for row in table.not_run)}.")
+    if table.fewer_seeds:
+        few = _listed((row.model, f"{row.split} {len(row.seeds)}") for row in table.fewer_seeds)
+        found.append(f"Fewer seeds than the paper's {table.paper_seeds}: {few}.")
+    return found
+
+
+def _comparisons(table: ResultTable) -> Grid:
+    trivial = tuple(table.rows[0].comparisons[0].trivial)
+    column = _COLUMN_HEADERS.get(table.name, "decoding")
+    header = ("model", "split", column, "paper", "ours", "difference", "seeds", *trivial)
+    lines = [
+        (row.model, row.split, *_comparison(compared), *(_copies(compared, name) for name in trivial))
+        for row in table.rows
+        for compared in row.comparisons
+    ]
+    return Grid(f"{table.title}: {table.measure}", header, lines, keys=3)
+
+
+def _comparison(found: Comparison) -> tuple[str, ...]:
+    return (
+        _COLUMN_LABELS.get(found.column, found.column),
+        _with_deviation(found.paper, found.digits) if found.paper else NONE,
+        _with_deviation(found.ours, found.digits) if found.ours else NOT_RUN,
+        NONE if found.difference is None else signed(found.difference, found.digits),
+        str(found.ours.n if found.ours else 0),
+    )
+
+
+def _copies(found: Comparison, name: str) -> str:
+    score = found.trivial[name]
+    return NOT_RUN if score is None else f"{score:.{found.digits}f}"
+
+
+def _details(table: ResultTable) -> Grid:
+    rows = [row for row in table.rows if row.seeds]
+    names = [name for name in rows[0].details if any(row.details[name] for row in rows)]
+    grammar = ", without the grammar" if table.rows[0].comparisons[0].column == WITH_GRAMMAR else ""
+    caption = f"{table.title}{grammar}: shares of outputs in percent, length error in tokens, time per run"
+    return Grid(caption, ("model", "split", *names), [_detail(row, names) for row in rows], keys=2)
+
+
+def _detail(row: ResultRow, names: Iterable[str]) -> tuple[str, ...]:
+    found = ((row.details[name], _DETAIL_DIGITS.get(name, 1)) for name in names)
+    cells = (_with_deviation(value, digits) if value else NONE for value, digits in found)
+    return (row.model, row.split, *cells)
+
+
+def _far_beyond(table: ResultTable) -> Grid:
+    header = ("input length", "output length", "strings", "exact match", "seeds")
+    lines = [
+        (*map(str, (far.length, 2 * far.length, far.strings)), _with_deviation(far.ours, 1), str(far.ours.n))
+        for far in table.far_beyond
+    ]
+    return Grid(f"{table.title}: F→R far beyond the lengths of training", header, lines, keys=1)
+
+
+def _with_deviation(number: Measured | Published, digits: int) -> str:
+    spread = "" if number.deviation is None else f" ± {number.deviation:.{digits}f}"
+    return f"{number.mean:.{digits}f}{spread}"
+
+
+def signed(number: float, digits: int) -> str:
+    """With a sign, unless it rounds to 0."""
+    shown = f"{abs(number):.{digits}f}"
+    return shown if not float(shown) else f"{'−' if number < 0 else '+'}{shown}"
+
+
+def _listed(pairs: Iterable[tuple[str, str]]) -> str:
+    """Models, each with its splits."""
+    groups = groupby(pairs, key=lambda pair: pair[0])
+    return "; ".join(f"{model} ({', '.join(split for _, split in group)})" for model, group in groups)

@@ -1,0 +1,50 @@
+"""Tables of metrics for the terminal."""
+
+from collections.abc import Sequence
+
+from rich import console
+from rich.table import Table
+
+from ftor.metrics import Metrics, shown
+
+
+def summary(metrics: Metrics) -> Table:
+    """Return a table of what holds for all examples together."""
+    table = Table("metric", "value")
+    table.columns[1].justify = "right"
+    table.add_row("examples", str(metrics.count))
+    for name, share in metrics.shares.items():
+        table.add_row(name.replace("_", " "), _percent(share))
+    for name, score in metrics.scores.items():
+        table.add_row(name, shown(name, score))
+    table.add_row("exact match", _percent(metrics.exact_match))
+    table.add_row("right length", _percent(metrics.length_match))
+    table.add_row("mean length error", f"{metrics.length_error:.2f}")
+    table.add_row("mean edit distance", f"{metrics.edit_distance:.2f}")
+    table.add_row("edits per gold token", f"{metrics.per:.4f}")
+    return table
+
+
+def tables(metrics: Metrics) -> console.Group:
+    """Return a summary, exact match by length, and a table of the groups if there are any."""
+    lengths = [(group.length, group.count, group.exact_match) for group in metrics.by_length]
+    parts = [summary(metrics), _table(["length", "examples", "exact match"], lengths)]
+    if metrics.by_group:
+        judged = [next(iter(metrics.shares)).replace("_", " ")] if metrics.shares else []
+        groups = [(g.value, g.count, g.exact_match, *([g.share] if judged else [])) for g in metrics.by_group]
+        parts.append(_table([metrics.by_group[0].name, "examples", "exact match", *judged], groups))
+    return console.Group(*parts)
+
+
+def _table(header: Sequence[str], rows: Sequence[tuple[int | float | None, ...]]) -> Table:
+    """Return a table of rows of a value, a count, and shares."""
+    table = Table(*header)
+    for column in table.columns:
+        column.justify = "right"
+    for value, count, *shares in rows:
+        table.add_row(str(value), str(count), *(_percent(share) for share in shares if share is not None))
+    return table
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"

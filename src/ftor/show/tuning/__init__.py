@@ -1,0 +1,1 @@
+"""Tables, figures and progress of a search for settings."""

@@ -1,0 +1,1 @@
+"""Strings and batches: reading, vocabularies, copying, aligning, datasets of tensors."""

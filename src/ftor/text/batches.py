@@ -1,0 +1,126 @@
+"""Batches: some examples as padded tensors."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import torch
+from torch import Tensor
+
+from ftor.text.vocabulary import COPY, SOURCE_SPECIALS, UNKNOWN
+
+NO_CLASS = -1
+"""The target class of a token that the vocabulary lacks."""
+NO_STRING = -1
+"""The start position and padding, which are copies of nothing."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some examples, padded to the longest.
+
+    Attributes:
+        source: (B, n) ids; `source_lengths` (B,).
+        target: (B, L) classes, NO_CLASS for what the vocabulary lacks; `target_lengths` (B,).
+        copyable: (B, n, L) whether the target token is a copy of the source token; None without copying.
+        aligned: (B, n, L) whether the alignment warm-up wants the pair; None without it.
+        rows: (B,) the examples' places in their dataset.
+        emphasised: (B, n) e, 1 for the tokens to emphasise, else 0; None without emphasis.
+    """
+
+    source: Tensor
+    source_lengths: Tensor
+    target: Tensor
+    target_lengths: Tensor
+    copyable: Tensor | None
+    aligned: Tensor | None
+    rows: Tensor
+    emphasised: Tensor | None = None
+
+    def with_unknown_words(self, share: float) -> Self:
+        """The same with a share of the source words, drawn at random, unknown."""
+        if not share:
+            return self
+        unknown = (torch.rand(self.source.shape) < share) & (self.source >= SOURCE_SPECIALS)
+        return replace(self, source=self.source.masked_fill(unknown, UNKNOWN))
+
+    def to(self, device: torch.device) -> Self:
+        """The same on another device."""
+        moved: dict[str, Any] = {
+            field.name: value.to(device)
+            for field in fields(self)
+            if (value := getattr(self, field.name)) is not None
+        }
+        return replace(self, **moved)
+
+
+@dataclass(frozen=True)
+class Copies:
+    """What copying the source tokens of a batch gives.
+
+    Attributes:
+        choices: (B, n) the choice that a copy of each source token is: its class, or else V + the first
+            position of the same token; NO_CLASS if it cannot be copied.
+        trained: (B, n) whether training makes copies of the choice, and not of its class.
+    """
+
+    choices: Tensor
+    trained: Tensor
+
+
+@dataclass(frozen=True)
+class SourceBatch:
+    """Some sources to predict from, padded to the longest.
+
+    Attributes:
+        source: (B, n) ids; `source_lengths` (B,).
+        copies: None without copying.
+        columns: (B, T + n) the choice of each terminal of a grammar, then of each source token as a copy;
+            NO_CLASS if there is none. None without a grammar.
+        emphasised: (B, n) e, 1 for the tokens to emphasise, else 0; None without emphasis.
+    """
+
+    source: Tensor
+    source_lengths: Tensor
+    copies: Copies | None = None
+    columns: Tensor | None = None
+    emphasised: Tensor | None = None
+
+    def take(self, rows: Tensor) -> Self:
+        """Some of the rows."""
+        return self._map(lambda tensor: tensor[rows])
+
+    def to(self, device: torch.device) -> Self:
+        """The same on another device."""
+        return self._map(lambda tensor: tensor.to(device))
+
+    def as_trained(self, choices: Tensor) -> Tensor:
+        """The classes that training would have had for `choices` (B,): COPY for what the source has."""
+        if self.copies is None:
+            return choices
+        copied = ((self.copies.choices == choices[:, None]) & self.copies.trained).any(1)
+        return choices.masked_fill(copied, COPY)
+
+    def _map(self, change: Callable[[Tensor], Tensor]) -> Self:
+        copies = self.copies and Copies(change(self.copies.choices), change(self.copies.trained))
+        columns, emphasised = (
+            None if tensor is None else change(tensor) for tensor in (self.columns, self.emphasised)
+        )
+        return type(self)(change(self.source), change(self.source_lengths), copies, columns, emphasised)
+
+
+class Ragged:
+    """Sequences of different lengths, one after the other in one tensor."""
+
+    def __init__(self, sequences: Sequence[Sequence[int]]) -> None:
+        self.lengths = torch.tensor([len(sequence) for sequence in sequences], dtype=torch.int64)
+        self._starts = self.lengths.cumsum(0) - self.lengths
+        self._flat = torch.tensor([value for sequence in sequences for value in sequence], dtype=torch.int64)
+
+    def padded(self, rows: Tensor, padding: int) -> Tensor:
+        """The sequences of `rows` (B,), padded to the longest: (B, L)."""
+        lengths = self.lengths[rows]
+        positions = torch.arange(int(lengths.max()))
+        inside = positions < lengths[:, None]
+        places = (self._starts[rows][:, None] + positions).masked_fill(~inside, 0)
+        return self._flat[places].masked_fill(~inside, padding)

@@ -1,0 +1,105 @@
+"""Pairs as tensors, and batches of pairs of similar length."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from ftor.text.batches import NO_STRING, Batch, Ragged
+from ftor.text.reading import DataError, Pair
+from ftor.text.vocabularies import Vocabularies
+from ftor.text.vocabulary import PAD
+
+
+class Dataset:
+    """Pairs as tensors.
+
+    Args:
+        pairs: the examples.
+        vocabularies: what numbers their tokens.
+        aligned: for each pair the (source position, target position) that the alignment warm-up wants.
+    """
+
+    def __init__(
+        self,
+        pairs: Sequence[Pair],
+        vocabularies: Vocabularies,
+        aligned: Sequence[Sequence[tuple[int, int]]] | None = None,
+    ) -> None:
+        self.pairs, self.vocabularies, self._aligned = list(pairs), vocabularies, aligned
+        sources, targets = zip(*map(self._numbers, pairs), strict=True) if pairs else ([], [])
+        self.source, self.target = Ragged(sources), Ragged(targets)
+        self._emphasised = vocabularies.emphasised([p.source for p in pairs], [p.emphasis for p in pairs])
+        if vocabularies.copying is not None:
+            numbers: dict[str, int] = {}
+            key, start = vocabularies.copying.key, [NO_STRING] if vocabularies.start_token else []
+            self._source_strings = _numbered([p.source for p in pairs], key, start, numbers)
+            self._target_strings = _numbered([p.target for p in pairs], key, [], numbers)
+
+    def _numbers(self, pair: Pair) -> tuple[list[int], list[int]]:
+        """Both sides of a pair, or an error that names its line."""
+        try:
+            return self.vocabularies.source_ids(pair.source), self.vocabularies.target_classes(
+                pair.source, pair.target
+            )
+        except DataError as error:
+            raise DataError(f"line {pair.line}: {error}") from None
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def batch(self, rows: Tensor, with_alignments: bool = False) -> Batch:
+        """The examples at `rows` (B,), if asked with the alignments that are wanted of them."""
+        copyable = aligned = None
+        if self.vocabularies.copying is not None:
+            source_strings = self._source_strings.padded(rows, padding=NO_STRING)
+            target_strings = self._target_strings.padded(rows, padding=NO_STRING - 1)
+            copyable = source_strings[:, :, None] == target_strings[:, None, :]
+        source, target = self.source.padded(rows, padding=PAD), self.target.padded(rows, padding=0)
+        if with_alignments and self._aligned is not None:
+            aligned = torch.zeros(len(rows), source.shape[1], target.shape[1], dtype=torch.bool)
+            for place, row in enumerate(rows.tolist()):
+                for i, j in self._aligned[row]:
+                    aligned[place, i, j] = True
+        emphasised = None if self._emphasised is None else self._emphasised.padded(rows, padding=0)
+        lengths = self.source.lengths[rows], self.target.lengths[rows]
+        return Batch(source, lengths[0], target, lengths[1], copyable, aligned, rows, emphasised)
+
+
+def _numbered(
+    sentences: Sequence[Sequence[str]], key: Callable[[str], str], start: list[int], numbers: dict[str, int]
+) -> Ragged:
+    """A number for every token, the same for the same key, after `start`; `numbers` remembers them."""
+    return Ragged(
+        [start + [numbers.setdefault(key(token), len(numbers)) for token in tokens] for tokens in sentences]
+    )
+
+
+def bounded(lengths: Tensor, batch_size: int, most: float) -> list[Tensor]:
+    """Cut examples into batches of similar lengths, each of at most `batch_size` and with Σ l³ ≤ `most`.
+
+    Every length counts as the longest of its batch; an example that is too long is a batch by itself.
+    """
+    batches: list[list[int]] = []
+    for row in lengths.argsort(stable=True).tolist():
+        cost = int(lengths[row]) ** 3
+        if batches and len(batches[-1]) < batch_size and (len(batches[-1]) + 1) * cost <= most:
+            batches[-1].append(row)
+        else:
+            batches.append([row])
+    return [torch.tensor(rows) for rows in batches]
+
+
+def bucketed(lengths: Tensor, batch_size: int, noise: float, generator: torch.Generator) -> list[Tensor]:
+    """Cut examples into batches of similar lengths, in random order.
+
+    Args:
+        lengths: (N,) by which examples are sorted, each first multiplied by 1 ± `noise`.
+        generator: decides the noise and the order; the same state gives the same batches.
+
+    Returns:
+        The rows of each batch; the last rows make a smaller one.
+    """
+    blurred = lengths * (1 + noise * (2 * torch.rand(len(lengths), generator=generator) - 1))
+    batches = torch.split(blurred.argsort(stable=True), batch_size)
+    return [batches[place] for place in torch.randperm(len(batches), generator=generator)]

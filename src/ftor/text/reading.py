@@ -1,0 +1,191 @@
+"""Reads pairs of source and target from TSV files, and finds the files."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ftor.config import Tokenizer
+from ftor.errors import FtorError
+from ftor.text import emphasis as emphasising
+
+
+class DataError(FtorError):
+    """Data that cannot be used; names each file and line, what was expected and what was found."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One example: the tokens of both sides, the line they come from, and the word to emphasise, if any."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    line: int
+    emphasis: str | None = None
+
+
+class Source(NamedTuple):
+    """What a model reads: the tokens, and which of them to emphasise, if any."""
+
+    tokens: tuple[str, ...]
+    emphasis: str | None = None
+
+
+def tokenize(text: str, tokenizer: Tokenizer = "whitespace") -> tuple[str, ...]:
+    """Split at any run of white space, or by spaCy's English rules."""
+    if tokenizer == "whitespace":
+        return tuple(text.split())
+    return tuple(token.text for token in _english()(text) if not token.is_space)
+
+
+@cache
+def _english() -> Any:
+    """Make spaCy's tokenizer, which needs no trained model."""
+    try:
+        import spacy
+    except ImportError:
+        raise FtorError("tokenizer english: expected spaCy, found none; pip install 'ftor[text]'") from None
+    return spacy.blank("en").tokenizer
+
+
+def read_source(text: str, tokenizer: Tokenizer = "whitespace", emphasis: bool = False) -> Source:
+    """Split a source, with `emphasis` into its sentence and a word of it; or say what is wrong with it."""
+    if not emphasis:
+        return Source(tokenize(text, tokenizer))
+    try:
+        sentence, word = emphasising.take_apart(text)
+        source = Source(tokenize(sentence, tokenizer), word)
+        emphasising.check(source.tokens, word)
+    except ValueError as error:
+        raise DataError(str(error)) from None
+    return source
+
+
+def read_sources(
+    sentences: Sequence[str | Sequence[str]],
+    words: Sequence[str | None] | None = None,
+    tokenizer: Tokenizer = "whitespace",
+    emphasis: bool = False,
+) -> list[Source]:
+    """Texts or tokens as sources, or an error that names the first that is none.
+
+    `words` are what to emphasise where tokens are given; a text has its own.
+    """
+    words = [None] * len(sentences) if words is None else words
+    if len(words) != len(sentences):
+        raise ValueError(f"emphasis: expected {len(sentences)} words, found {len(words)}")
+    if not emphasis and any(word is not None for word in words):
+        raise ValueError("emphasis: expected no words for a model without data.emphasis, found some")
+    sources = []
+    for number, (sentence, word) in enumerate(zip(sentences, words, strict=True), 1):
+        try:
+            if isinstance(sentence, str):
+                if word is not None:
+                    raise DataError("expected the word to emphasise behind its text, found it in `emphasis`")
+                source = read_source(sentence, tokenizer, emphasis)
+            else:
+                source = Source(tuple(sentence), word)
+                if emphasis:
+                    emphasising.check(*source)
+        except (DataError, ValueError) as error:
+            raise DataError(f"sentences: number {number}: {error}") from None
+        if not source.tokens:
+            raise DataError(f"sentences: expected text in each, found none in number {number}")
+        sources.append(source)
+    return sources
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str | None]]:
+    """Each line's number and text, None where it is not UTF-8; blank lines at the end are left out."""
+    try:
+        return decoded_lines(path.read_bytes())
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror or error}") from None
+
+
+def decoded_lines(raw: bytes) -> Iterator[tuple[int, str | None]]:
+    """The same for bytes that have been read."""
+    lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    for number, line in enumerate(lines, 1):
+        try:
+            yield number, line.rstrip(b"\r").decode("utf-8")
+        except UnicodeDecodeError:
+            yield number, None
+
+
+def read_pairs(
+    path: Path,
+    source_tokenizer: Tokenizer = "whitespace",
+    target_tokenizer: Tokenizer = "whitespace",
+    emphasis: bool = False,
+) -> list[Pair]:
+    """All pairs of a TSV file, or a `DataError` that lists every bad line.
+
+    With `emphasis` each source is `sentence ; word`.
+    """
+    pairs, problems = [], []
+    for number, text in read_lines(path):
+        columns = [] if text is None else [column.strip() for column in text.split("\t")]
+        problem = _problem(text, columns)
+        if problem:
+            problems.append(f"{path}:{number}: {problem}")
+            continue
+        try:
+            source, word = read_source(columns[0], source_tokenizer, emphasis)
+        except DataError as error:
+            problems.append(f"{path}:{number}: {error}")
+            continue
+        pairs.append(Pair(source, tokenize(columns[1], target_tokenizer), number, word))
+    if problems:
+        raise DataError("\n".join(problems))
+    if not pairs:
+        raise DataError(f"{path}: expected pairs of source and target, found an empty file")
+    return pairs
+
+
+def _problem(text: str | None, columns: Sequence[str]) -> str:
+    """What is wrong with a line, or nothing."""
+    if text is None:
+        return "expected UTF-8, found other bytes"
+    if len(columns) < 2:
+        return "expected source, tab, target, found no tab"
+    if len(columns) > 2:
+        return f"expected source, tab, target, found {len(columns)} columns"
+    if not columns[0]:
+        return "expected a source before the tab, found nothing"
+    if not columns[1]:
+        return "expected a target after the tab, found nothing"
+    return ""
+
+
+def data_folders(chosen: Path | None) -> list[Path]:
+    """Where data is looked for, in this order: the chosen folder, $FTOR_DATA, ./data, the user's cache."""
+    if chosen is not None:
+        if not chosen.is_dir():
+            raise DataError(f"{chosen}: expected a data folder, found none")
+        return [chosen]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    from_environment = [Path(os.environ["FTOR_DATA"])] if os.environ.get("FTOR_DATA") else []
+    return [*from_environment, Path("data"), cache / "ftor"]
+
+
+def find_file(name: str, chosen: Path | None) -> Path | None:
+    """The first of the data folders that has the file, or the path itself if it is absolute; else None."""
+    candidates = [folder / name for folder in data_folders(chosen)]
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def require_file(name: str, chosen: Path | None, what: str, hint: str = "") -> Path:
+    """The same or one of the current folder; else an error that says `what` is missing, and a `hint`."""
+    path = find_file(name, chosen) or (Path(name) if Path(name).is_file() else None)
+    if path is None:
+        places = ", ".join(str(place) for place in data_folders(chosen))
+        raise DataError(
+            f"{what}: {name}: no such file; looked in {places} and the current folder"
+            + (f"; {hint}" if hint else "")
+        )
+    return path

@@ -1,0 +1,175 @@
+"""Vocabularies turn tokens into ids and classes, and outputs back into tokens."""
+
+from collections.abc import Sequence
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from ftor.text.batches import NO_CLASS, Copies, Ragged, SourceBatch
+from ftor.text.copying import Copying
+from ftor.text.emphasis import indicators
+from ftor.text.reading import Pair
+from ftor.text.vocabulary import COPY, PAD, SOURCE_SPECIALS, START, UNKNOWN, Vocabulary
+
+
+class Vocabularies:
+    """The source vocabulary and the target classes of a model.
+
+    Args:
+        source, target: their tokens.
+        copying: the rules of copies, the first target class; None without copying.
+        start_token: whether a start position comes before each source.
+        lowercase: whether source words are looked up in lower case.
+    """
+
+    def __init__(
+        self,
+        source: Sequence[str],
+        target: Sequence[str],
+        copying: Copying | None = None,
+        start_token: bool = True,
+        lowercase: bool = False,
+    ) -> None:
+        self.source = Vocabulary(source, SOURCE_SPECIALS)
+        self.target = Vocabulary(target, specials=int(copying is not None))
+        self.copying, self.start_token, self.lowercase = copying, start_token, lowercase
+        if copying is not None:
+            # What copies of a token with this key are called; of tokens that share it, the first.
+            self._classes_by_key = {
+                copying.key(token): self.target.get(token, NO_CLASS)
+                for token in reversed(self.target.tokens)
+                if not copying.any_case or token not in copying.never
+            }
+
+    @classmethod
+    def of(
+        cls,
+        pairs: Sequence[Pair],
+        copying: Copying | None = None,
+        start_token: bool = True,
+        lowercase: bool = False,
+        terminals: Sequence[str] = (),
+    ) -> Self:
+        """All tokens of training pairs, and a grammar's terminals.
+
+        With copying into an open vocabulary, what is a copy wherever it occurs is no class, unless it is a
+        terminal. A closed one has classes for all, because nothing else can be copied.
+        """
+        own = []
+        for pair in pairs:
+            keys = copying.keys(pair.source) if copying else ()
+            own.append([t for t in pair.target if copying is None or not copying.is_copy(t, keys)])
+        sources = (tuple(map(str.lower, pair.source)) if lowercase else pair.source for pair in pairs)
+        source = Vocabulary.of(sources, 0).tokens
+        copied = [pair.target for pair in pairs] if copying and not copying.open else []
+        target = Vocabulary.of([*own, terminals, *copied], 0).tokens
+        return cls(source, target, copying, start_token, lowercase)
+
+    def word(self, token: str) -> str:
+        """How a source token is looked up."""
+        return token.lower() if self.lowercase else token
+
+    def source_ids(self, tokens: Sequence[str]) -> list[int]:
+        """The ids of a source, its start position included."""
+        start = [START] if self.start_token else []
+        return start + [self.source.get(self.word(token), UNKNOWN) for token in tokens]
+
+    def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
+        """The class of each target token: COPY if training takes it for a copy, else its own."""
+        keys = self.copying.keys(source) if self.copying else ()
+        return [
+            COPY if self.copying and self.copying.is_copy(token, keys) else self.target.get(token, NO_CLASS)
+            for token in target
+        ]
+
+    def output(self, choices: Sequence[int], source: Sequence[str]) -> tuple[str, ...]:
+        """The tokens of an output; choice V + i is the i-th token of `source`, its start included."""
+        classes = len(self.target)
+        return tuple(
+            self.target.token(choice) if choice < classes else source[choice - classes] for choice in choices
+        )
+
+    def emphasised(
+        self, sources: Sequence[Sequence[str]], words: Sequence[str | None] | None
+    ) -> Ragged | None:
+        """Which tokens of each source, its start position included, are the word to emphasise."""
+        if words is None or all(word is None for word in words):
+            return None
+        start = [0] if self.start_token else []
+        rows = zip(sources, words, strict=True)
+        return Ragged([start + indicators(tokens, word) for tokens, word in rows])
+
+    def source_batch(
+        self,
+        sources: Sequence[Sequence[str]],
+        terminals: Sequence[str] | None = None,
+        emphasis: Sequence[str | None] | None = None,
+    ) -> SourceBatch:
+        """Sources to predict from.
+
+        Args:
+            sources: their tokens.
+            terminals: those of the grammar that outputs will derive from.
+            emphasis: the word to emphasise of each source.
+        """
+        rows = torch.arange(len(sources))
+        ids = Ragged([self.source_ids(tokens) for tokens in sources])
+        copies = None
+        if self.copying is not None:
+            choices = [self._copies(tokens) for tokens in sources]
+            never = {self.target.get(token, NO_CLASS) for token in self.copying.never}
+            trained = [[int(choice not in never) for choice in row] for row in choices]
+            copies = Copies(
+                Ragged(choices).padded(rows, padding=NO_CLASS), Ragged(trained).padded(rows, padding=0).bool()
+            )
+        columns = None
+        if terminals is not None:
+            columns = self._columns(sources, terminals, copies)
+        emphasised = self.emphasised(sources, emphasis)
+        return SourceBatch(
+            ids.padded(rows, padding=PAD),
+            ids.lengths,
+            copies,
+            columns,
+            None if emphasised is None else emphasised.padded(rows, padding=0),
+        )
+
+    def _copies(self, tokens: Sequence[str]) -> list[int]:
+        """What a copy of each token is; the start position is copied by nothing."""
+        assert self.copying is not None
+        choices = [NO_CLASS] if self.start_token else []
+        places: dict[str, int] = {}
+        for token in tokens:
+            place = places.setdefault(token, len(choices))
+            new = len(self.target) + place if self.copying.open else NO_CLASS
+            own = self.target.get(token, NO_CLASS)
+            choices.append(own if own != NO_CLASS else self._classes_by_key.get(self.copying.key(token), new))
+        return choices
+
+    def spelled(self, tokens: Sequence[str]) -> list[str]:
+        """How copies of source tokens are written: as the class that they are, or else as they are."""
+        if self.copying is None:
+            return []
+        copies = self._copies(tokens)[int(self.start_token) :]
+        is_class = [NO_CLASS < copy < len(self.target) for copy in copies]
+        rows = zip(tokens, copies, is_class, strict=True)
+        return [self.target.token(copy) if known else token for token, copy, known in rows]
+
+    def _columns(
+        self, sources: Sequence[Sequence[str]], terminals: Sequence[str], copies: Copies | None
+    ) -> Tensor:
+        """See `SourceBatch.columns`; a terminal that is no class may still be a word of the source."""
+        classes = torch.tensor(
+            [self.target.get(terminal, NO_CLASS) for terminal in terminals], dtype=torch.int64
+        )
+        columns = classes.repeat(len(sources), 1)
+        if copies is None:
+            return columns
+        numbers = {terminal: number for number, terminal in enumerate(terminals)}
+        for row, tokens in enumerate(sources):
+            for place, token in enumerate(tokens, int(self.start_token)):
+                number = numbers.get(token)
+                if number is not None and columns[row, number] == NO_CLASS:
+                    columns[row, number] = copies.choices[row, place]
+        return torch.cat([columns, copies.choices], 1)

@@ -1,0 +1,170 @@
+import math
+import statistics
+
+import pytest
+
+from ftor.errors import FtorError
+from ftor.lab.ledger import LONG_FILE
+from ftor.lab.paper import STYLE_SCORES, TABLES, Published
+from ftor.lab.tables import Measured, measured, tables
+from support.made_up_runs import mirror_run, of, parsing_run, style_run
+
+
+def row(table, experiment):
+    (found,) = [row for row in table.rows if row.experiment == experiment]
+    return found
+
+
+def columns(table, experiment):
+    return {found.column: found for found in row(table, experiment).comparisons}
+
+
+def test_every_row_of_the_paper_has_a_row():
+    found = tables([])
+    assert list(found) == list(TABLES)
+    for name, table in found.items():
+        wanted = {(row.model, row.split): dict(row.numbers) for row in TABLES[name].rows}
+        papers = {
+            (row.model, row.split): {c.column: c.paper for c in row.comparisons if c.paper is not None}
+            for row in table.rows
+        }
+        assert papers == wanted
+
+
+def test_mean_and_deviation():
+    found = Measured((1.0, 2.0, 6.0))
+    assert (found.mean, found.n) == (3.0, 3)
+    assert found.deviation == pytest.approx(math.sqrt((4 + 1 + 9) / 2)), "of a sample"
+    assert Measured((4.0,)).deviation is None
+    assert measured([None, 2.0]) == Measured((2.0,))
+    assert measured([None]) is None
+
+
+def test_mirror_by_length_beside_the_paper():
+    records = [
+        mirror_run("mirror-ar-rf", 0, 1.0, {11: 1.0, 12: 0.5, 14: 1.0, 15: 0.0}),
+        mirror_run("mirror-ar-rf", 1, 0.5, {11: 0.0, 12: 0.5, 14: 1.0, 15: 0.0}),
+        mirror_run("mirror-xyz-ar-rf", 0, 1.0, {3: 0.25}),
+    ]
+    table = tables(records, ["mirror"])["mirror"]
+    found = columns(table, "mirror-ar-rf")
+    assert found["dev"].ours == Measured((100.0, 50.0))
+    assert found["dev"].ours.deviation == pytest.approx(35.355339)
+    assert (found["dev"].paper, found["dev"].difference) == (Published(90.0), -15.0)
+    assert found["11"].ours == Measured((100.0, 0.0))
+    assert found["11"].difference == pytest.approx(50 - 85.7)
+    assert found["13"].ours is None, "there are no strings of that length"
+    assert found["13"].difference is None
+    assert found["14–20"].ours.values == pytest.approx((100 * 140 / 290,) * 2), "as many as there are strings"
+    assert columns(table, "mirror-xyz-ar-rf")["test"].difference == pytest.approx(25 - 1.2)
+
+
+def test_runs_with_other_settings_do_not_count():
+    other = mirror_run("mirror", 0, 1.0, {11: 1.0}) | {"config": "other"}
+    table = tables([other])["mirror"]
+    assert row(table, "mirror").seeds == ()
+    assert table.runs == 0
+
+
+def test_what_has_not_been_run_and_what_has_fewer_seeds():
+    records = [mirror_run("mirror", seed, 1.0, {11: 1.0}) for seed in range(5)]
+    records += [mirror_run("mirror-xyz", seed, 1.0, {11: 1.0}) for seed in (0, 7)]
+    table = tables(records)["mirror"]
+    assert len(table.not_run) == len(TABLES["mirror"].rows) - 2
+    assert [(row.experiment, row.seeds) for row in table.fewer_seeds] == [("mirror-xyz", (0, 7))]
+    assert (table.runs, table.paper_seeds) == (7, 5)
+    assert table.hours == pytest.approx(7 * 120 / 3600)
+
+
+def test_strings_far_beyond_training():
+    groups = [
+        {"length": 50, "count": 20, "exact_match": 0.9},
+        {"length": 30, "count": 10, "exact_match": 1.0},
+    ]
+    records = [of("mirror", 0) | {"file": LONG_FILE, "metrics": {"by_length": groups}}]
+    groups = [groups[0] | {"exact_match": 0.8}]
+    records.append(of("mirror", 1) | {"file": LONG_FILE, "metrics": {"by_length": groups}})
+    found = tables(records)["mirror"].far_beyond
+    assert [(far.length, far.strings, far.ours.values) for far in found] == [
+        (30, 10, (100.0,)),
+        (50, 20, (90.0, 80.0)),
+    ]
+    assert tables(records)["geo"].far_beyond == ()
+
+
+def test_parsing_with_and_without_grammar():
+    records = [
+        parsing_run("geo-iid", 0, 0.8, 0.9),
+        parsing_run("geo-iid", 1, 0.6, 0.8),
+        parsing_run("geo-length-ar", 0, 0.4),
+    ]
+    table = tables(records)["geo"]
+    found = columns(table, "geo-iid")
+    assert found["grammar"].ours.mean == pytest.approx(85)
+    assert found["grammar"].ours.deviation == pytest.approx(7.0710678)
+    assert found["grammar"].paper == Published(88.6, 3.3)
+    assert found["grammar"].difference == pytest.approx(-3.6)
+    assert found["none"].difference == pytest.approx(70 - 80.7)
+    details = row(table, "geo-iid").details
+    assert {name: value and value.mean for name, value in details.items()} == pytest.approx(
+        {
+            "exact match": 35.0,
+            "as released": 72.0,
+            "as released, grammar": 87.0,
+            "length error": 0.25,
+            "well-formed": 50.0,
+            "minutes": 1.5,
+        }
+    )
+    assert row(table, "geo-iid").seconds == 180.0
+    assert list(columns(table, "geo-length-ar")) == ["none"], "the paper has it without grammar only"
+    assert table.hours == pytest.approx(270 / 3600)
+
+
+@pytest.mark.parametrize(("experiment", "accuracy"), [("atis-iid", "atis"), ("okapi-email", "okapi")])
+def test_each_dataset_has_its_accuracy(experiment, accuracy):
+    found = columns(tables([parsing_run(experiment, 0, 0.25, 0.5)])[accuracy], experiment)
+    assert [found[name].ours for name in ("grammar", "none")] == [Measured((50.0,)), Measured((25.0,))]
+
+
+def test_what_has_no_grammar_is_not_judged_by_one():
+    record = parsing_run("okapi-email-bart", 0, 0.4)
+    del record["test"]["shares"]["well_formed"]
+    assert row(tables([record])["okapi"], "okapi-email-bart").details["well-formed"] is None
+
+
+def test_style_beside_the_paper_and_copies_of_the_input():
+    copied = style_run("style-adjective", 0, 0.4)["test"]
+    copies = {"experiment": "copy the input", "seed": 0, "file": "AEM/test.tsv", "metrics": copied}
+    records = [
+        style_run("style-adjective", 0, 0.5),
+        style_run("style-adjective", 1, 0.6, without=("METEOR",)),
+        copies,
+        copies | {"file": "other.tsv", "metrics": style_run("style-verb", 0, 0.9)["test"]},
+    ]
+    table = tables(records)["style"]
+    found = columns(table, "style-adjective")
+    assert tuple(found) == STYLE_SCORES
+    assert found["BLEU-4"].ours.mean == pytest.approx(55)
+    assert found["BLEU-4"].ours.deviation == pytest.approx(statistics.stdev([50, 60]))
+    assert found["METEOR"].ours.values == pytest.approx((50,)), "the other seed had no Java"
+    assert found["CIDEr"].ours.mean == pytest.approx(5.5), "which is up to 10"
+    assert found["CIDEr"].difference == pytest.approx(5.5 - 4.268)
+    assert found["BLEU-1"].trivial == {"copy the input": 40.0, "copy all but the last word": None}
+    assert found["CIDEr"].trivial["copy the input"] == pytest.approx(4)
+    assert columns(table, "style-verb")["BLEU-1"].trivial["copy the input"] is None
+    assert table.paper_seeds == 3
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(FtorError, match="expected a table of mirror, geo, atis, okapi, style, found Geo"):
+        tables([], ["Geo"])
+
+
+def test_a_folder_or_its_records(tmp_path):
+    assert list(tables(tmp_path, ["geo"])) == list(tables(str(tmp_path), ["geo"])) == ["geo"]
+
+
+def test_no_folder_is_an_error(tmp_path):
+    with pytest.raises(FtorError, match="none: expected a folder of ledgers, found none"):
+        tables(tmp_path / "none")

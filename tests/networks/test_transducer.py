@@ -1,0 +1,338 @@
+"""The transducer against the paper's equations written as loops, and what must hold for all its variants."""
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from ftor.config import TransducerConfig
+from ftor.networks import Transducer, transducer
+from ftor.nn import AutoregressiveDecoder
+from ftor.text.batches import Batch
+from ftor.text.copying import Copying
+from ftor.text.dataset import Dataset
+from ftor.text.reading import Pair
+from ftor.text.vocabularies import Vocabularies
+
+ORDERS = ("fertility-reordering", "reordering-fertility", "fertility")
+DECODERS = ("independent", "autoregressive")
+PAIRS = [
+    Pair(("a", "b", "c"), ("b", "a", "a", "c"), 1),
+    Pair(("c", "a"), ("c", "x", "a"), 2),
+    Pair(("b",), ("y", "b"), 3),
+    Pair(("a", "a", "b", "d"), ("a", "b"), 4),
+]
+VARIANTS = [
+    pytest.param(order, decoder, copying, id=f"{order}-{decoder}{'-copying' * copying}")
+    for order, decoder, copying in product(ORDERS, DECODERS, (False, True))
+]
+
+
+def make(order: str, decoder: str, copying: bool = False, **settings) -> tuple[Transducer, Vocabularies]:
+    config = TransducerConfig(
+        order=order, decoder=decoder, copying=copying, width=8, max_fertility=3, fertility_hidden=6,
+        decoder_hidden=7, target_width=5, **settings,
+    )  # fmt: skip
+    vocabularies = Vocabularies.of(PAIRS, Copying() if copying else None, start_token=True)
+    network = Transducer(config, len(vocabularies.source), len(vocabularies.target)).double()
+    with torch.no_grad():  # far from uniform, so that a mistake shows
+        for parameter in network.parameters():
+            parameter.mul_(2)
+    return network.eval(), vocabularies
+
+
+def whole_batch(vocabularies: Vocabularies) -> Batch:
+    return Dataset(PAIRS, vocabularies).batch(torch.arange(len(PAIRS)))
+
+
+def loops(network: Transducer, batch: Batch, row: int) -> tuple[float, float]:
+    """−log P(y|x,l) and −log P(l|x) of one example, by sections 4 and 6 of the paper, index by index."""
+    n, length = int(batch.source_lengths[row]), int(batch.target_lengths[row])
+    config, d = network.config, network.config.max_fertility
+    source_length, target_length = torch.tensor([n]), torch.tensor([length])
+    x = network.embedding.weight[batch.source[row, :n]]
+    first, second = (encoded[0] for encoded in network.source_encoder(x[None], source_length))
+    context = [config.context_scale * second[i] + x[i] for i in range(n)]
+    if config.order == "reordering-fertility":
+        R = network.reordering(first[None], source_length).marginals[0]
+        permuted = torch.stack([sum(R[i, p] * x[i] for i in range(n)) for p in range(n)])
+        inner = network.inner_encoder(permuted[None], source_length)[0][0]
+        fertility = network.fertility((inner + permuted)[None], source_length)
+        F = fertility.marginals(target_length)[0]
+
+        def aligned(i: int, u: int, o: int) -> Tensor:
+            return sum(R[i, p] * F[p, o, u] for p in range(n))
+    else:
+        read = first + x if config.fertility_skip else first
+        fertility = network.fertility(read[None], source_length)
+        F = fertility.marginals(target_length)[0]
+        R = torch.eye(length, dtype=torch.float64)
+        if config.order == "fertility-reordering":
+            copies = list(product(range(n), range(d)))
+            h = torch.stack(
+                [
+                    sum(F[i, j, u] * (x[i] + network.copy_embedding[u]) for i, u in copies)
+                    for j in range(length)
+                ]
+            )
+            inner = network.inner_encoder(h[None], target_length)[0][0]
+            R = network.reordering((inner + h)[None], target_length).marginals[0]
+
+        def aligned(i: int, u: int, o: int) -> Tensor:
+            return sum(F[i, j, u] * R[j, o] for j in range(length))
+
+    decoder, state, nll = network.decoder, torch.zeros(8, dtype=torch.float64), 0.0
+    cell = torch.zeros(8, dtype=torch.float64)
+    for o in range(length):
+        y, p = int(batch.target[row, o]), 0.0
+        for i, u in product(range(n), range(d)):
+            vector = context[i] + (state if isinstance(decoder, AutoregressiveDecoder) else 0)
+            hidden = nn.functional.elu(decoder.hidden.weight @ vector + decoder.hidden.bias)
+            logits = (decoder.output.weight @ hidden + decoder.output.bias).view(d, -1)[u]
+            right = batch.copyable is None or y != 0 or bool(batch.copyable[row, i, o])
+            p += (right * aligned(i, u, o) * logits.softmax(-1)[y]).item()
+        nll -= math.log(p)
+        if isinstance(decoder, AutoregressiveDecoder):
+            state, cell = decoder.cell(decoder.embedding.weight[y], (state, cell))
+    return nll, -fertility.log_prob_length(target_length).item()
+
+
+@pytest.mark.parametrize("fertility_skip", [False, True], ids=["", "skip"])
+@pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
+def test_loss_terms_are_those_of_the_equations(order, decoder, copying, fertility_skip):
+    network, vocabularies = make(order, decoder, copying, fertility_skip=fertility_skip)
+    batch = whole_batch(vocabularies)
+    losses = network(batch)
+    for row in range(len(PAIRS)):
+        tokens, length = loops(network, batch, row)
+        assert losses.tokens[row].item() == pytest.approx(tokens, rel=1e-6)
+        assert losses.length[row].item() == pytest.approx(length, rel=1e-9)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("encoder", ["highway", "plain"])
+def test_no_example_depends_on_the_rest_of_its_batch(order, encoder):
+    network, vocabularies = make(order, "independent", encoder=encoder)
+    together = network(whole_batch(vocabularies))
+    for row, pair in enumerate(PAIRS):
+        alone = network(Dataset([pair], vocabularies).batch(torch.tensor([0])))
+        torch.testing.assert_close(torch.stack(alone)[:, 0], torch.stack(together)[:, row])
+
+
+@pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
+def test_all_parameters_learn(order, decoder, copying):
+    network, vocabularies = make(order, decoder, copying)
+    losses = network(whole_batch(vocabularies))
+    (losses.tokens + losses.length).sum().backward()
+    without = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
+    assert without == []
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("k", [1, 4])
+def test_scores_are_log_probabilities_of_the_outputs(order, decoder, k):
+    network, vocabularies = make(order, decoder)
+    decoded = network.decode(vocabularies.source_batch([pair.source for pair in PAIRS]), k)
+    golds = Batch(
+        whole_batch(vocabularies).source, whole_batch(vocabularies).source_lengths, decoded.choices,
+        decoded.lengths, None, None, torch.arange(len(PAIRS)),
+    )  # fmt: skip
+    losses = network(golds)
+    torch.testing.assert_close(decoded.scores, -(losses.tokens + losses.length), rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(decoded.length_scores, -losses.length)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_independent_outputs_are_the_best_of_their_length(order):
+    network, vocabularies = make(order, "independent")
+    batch = vocabularies.source_batch([("b",)])
+    decoded = network.decode(batch)
+    length = int(decoded.lengths[0])
+    reading = Dataset([PAIRS[2]], vocabularies).batch(torch.tensor([0]))
+    best = -math.inf
+    for classes in product(range(len(vocabularies.target)), repeat=length):
+        gold = replace(reading, target=torch.tensor([classes]), target_lengths=decoded.lengths)
+        losses = network(gold)
+        best = max(best, -(losses.tokens + losses.length).item())
+    assert float(decoded.scores[0]) == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_more_lengths_never_give_a_worse_output(decoder):
+    network, vocabularies = make("fertility-reordering", decoder)
+    batch = vocabularies.source_batch([pair.source for pair in PAIRS])
+    scores = torch.stack([network.decode(batch, k).scores for k in (1, 2, 5, 40)])
+    assert bool((scores.diff(dim=0) >= 0).all())
+    assert bool((scores[-1] > scores[0]).any()), "the example should have a better length than the first"
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_copying_gives_each_string_the_mass_of_its_class_and_copies(order):
+    network, vocabularies = make(order, "independent", copying=True)
+    sources = [("a", "q", "a", "q"), ("q", "x")]
+    batch = vocabularies.source_batch(sources)
+    lengths = torch.tensor([3, 2])
+    with torch.no_grad():
+        reading = network.read(batch.source, batch.source_lengths)
+        whole = network.align(reading, lengths).whole
+        translations = network.decoder(reading.context).exp()
+    mixture = network._mixture(batch, translations, whole)
+    V, d = len(vocabularies.target), 3
+    for row, source in enumerate(sources):
+        for o in range(int(lengths[row])):
+            expected: dict[str, float] = {}
+            for i, u in product(range(len(source) + 1), range(d)):
+                weight = float(whole[row, i, u, o])
+                for v in range(1, V):
+                    token = vocabularies.target.token(v)
+                    expected[token] = expected.get(token, 0) + weight * float(translations[row, i, u, v])
+                if i > 0:  # nothing copies the start position
+                    token = source[i - 1]
+                    expected[token] = expected.get(token, 0) + weight * float(translations[row, i, u, 0])
+            for v in range(1, V):
+                assert float(mixture[row, o, v]) == pytest.approx(expected[vocabularies.target.token(v)])
+            for i, token in enumerate(source, 1):
+                first = source.index(token) + 1
+                choice = vocabularies.target.get(token, V + first)
+                assert int(batch.copies.choices[row, i]) == choice
+                assert float(mixture[row, o, choice]) == pytest.approx(expected[token])
+                if choice != V + i:
+                    assert float(mixture[row, o, V + i]) == 0
+            assert float(mixture[row, o, [0, V]].sum()) == 0
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_long_outputs_are_decoded_in_parts_with_the_same_result(order, decoder, monkeypatch):
+    network, vocabularies = make(order, decoder, copying=True)
+    batch = vocabularies.source_batch([pair.source for pair in PAIRS])
+    together = network.decode(batch, 3)
+    monkeypatch.setattr(transducer, "SPLITS_AT_ONCE", 1)
+    for whole, parts in zip(together, network.decode(batch, 3), strict=True):
+        torch.testing.assert_close(whole, parts)
+
+
+def only(allowed: list[set[int]]):
+    """A search among outputs whose o-th column is one of allowed[o], for lengths that it has."""
+
+    def search(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        best, found = torch.zeros(len(lengths)), torch.full(scores.shape[:2], -1)
+        for row, length in enumerate(lengths.tolist()):
+            if length > len(allowed):
+                best[row] = -math.inf
+                continue
+            for o in range(length):
+                column = max(allowed[o], key=lambda c: float(scores[row, o, c]))
+                best[row] += scores[row, o, column]
+                found[row, o] = column
+        return best, found
+
+    return search
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_search_finds_the_best_of_the_outputs_that_it_knows(order):
+    network, vocabularies = make(order, "independent", copying=True)
+    terminals = ["x", "q", "y"]
+    batch = vocabularies.source_batch([("q", "a"), ("b", "a", "c", "a")], terminals)
+    found = network.decode(batch, 3, only([{0, 2}, {1, 4}]), torch.tensor([False, True, True]))
+    V = len(vocabularies.target)
+    x, y = (vocabularies.target.get(token, -1) for token in "xy")
+    for row, (choices, length) in enumerate(zip(found.choices.tolist(), found.lengths.tolist(), strict=True)):
+        assert length in (1, 2)
+        assert choices[0] in (x, y)
+        if length == 2:  # q is what the first source has at 1; column 4 is a copy of token 1, after the start
+            assert choices[1] == V + 1 or (row == 1 and choices[1] == int(batch.copies.choices[1, 1]))
+    plain = network.decode(batch, 3, None, torch.tensor([False, True, True]))
+    assert bool((plain.scores >= found.scores - 1e-6).all())
+
+
+def test_where_a_search_finds_nothing_any_output_will_do():
+    network, vocabularies = make("fertility-reordering", "independent")
+    batch = vocabularies.source_batch([pair.source for pair in PAIRS], ["x"])
+    nothing = network.decode(batch, 2, only([]))
+    for found, wanted in zip(nothing, network.decode(batch, 1), strict=True):
+        assert torch.equal(found, wanted)
+
+
+def test_lengths_that_no_source_can_reach_are_no_reason_to_fail():
+    network, vocabularies = make("fertility-reordering", "independent")
+    batch = vocabularies.source_batch([pair.source for pair in PAIRS])
+    far = torch.zeros(200, dtype=torch.bool)
+    far[13] = True  # four tokens and the start reach 15, the others not 13
+    found = network.decode(batch, 1, None, far)
+    assert found.lengths.tolist()[3] == 13
+    assert found.lengths.tolist()[:3] == network.decode(batch, 1).lengths.tolist()[:3]
+
+
+@pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
+def test_an_emphasised_word_is_a_word_of_its_own_whose_vector_is_x_plus_h(order, decoder, copying):
+    network, vocabularies = make(order, decoder, copying)
+    size, h = len(vocabularies.source), torch.randn(8, dtype=torch.float64)
+    network.emphasis = nn.Parameter(h)
+    twice, _ = make(order, decoder, copying)
+    weights = network.state_dict()
+    del weights["emphasis"]
+    weights["embedding.weight"] = torch.cat([weights["embedding.weight"], weights["embedding.weight"] + h])
+    twice.embedding = nn.Embedding(2 * size, 8, dtype=torch.float64)
+    twice.load_state_dict(weights)
+    batch = Dataset([replace(pair, emphasis="a") for pair in PAIRS], vocabularies).batch(torch.arange(4))
+    other = replace(batch, source=batch.source + size * batch.emphasised, emphasised=None)
+    found, expected = torch.stack(network(batch)), torch.stack(twice(other))
+    torch.testing.assert_close(found, expected)
+    assert not torch.allclose(found[0, 0], network(replace(batch, emphasised=None)).tokens[0])
+    sources = vocabularies.source_batch([pair.source for pair in PAIRS], emphasis=["a"] * 4)
+    decoded = twice.decode(replace(sources, source=other.source, emphasised=None), k=3)
+    for one, same in zip(network.decode(sources, k=3), decoded, strict=True):
+        torch.testing.assert_close(one, same)
+
+
+def test_the_emphasis_vector_is_standard_normal_and_there_only_if_wanted():
+    config = TransducerConfig(width=400, scorer_hidden=1)
+    torch.manual_seed(1)
+    plain = Transducer(config, 5, 5)
+    torch.manual_seed(1)
+    network = Transducer(config, 5, 5, emphasis=True)
+    assert set(network.state_dict()) - set(plain.state_dict()) == {"emphasis"}
+    assert all(value.equal(network.state_dict()[name]) for name, value in plain.state_dict().items())
+    mean, deviation = network.emphasis.detach().mean(), network.emphasis.detach().std()
+    assert (float(mean), float(deviation)) == pytest.approx((0, 1), abs=0.15)
+
+
+def test_unknown_gold_tokens_cost_the_floor():
+    network, vocabularies = make("fertility-reordering", "independent")
+    batch = whole_batch(vocabularies)
+    unknown = batch.target.clone()
+    unknown[0, 1] = -1
+    changed = network(replace(batch, target=unknown)).tokens.detach()
+    difference = changed - network(batch).tokens.detach()
+    assert float(difference[0]) > 0
+    assert float(changed[0]) > -math.log(2 * transducer.FLOOR)
+    assert difference[1:].tolist() == [0, 0, 0]
+
+
+def test_alignment_term_is_the_log_mass_of_wanted_pairs():
+    network, vocabularies = make("fertility-reordering", "independent")
+    wanted = [[(1, 1), (3, 3)], [], [(1, 1)], [(0, 0)]]
+    batch = Dataset(PAIRS, vocabularies, wanted).batch(torch.arange(4), with_alignments=True)
+    reading = network.read(batch.source, batch.source_lengths)
+    mass = network.align(reading, batch.target_lengths).whole.sum(2).detach()
+    expected = [
+        -math.log(mass[0, 1, 1] * mass[0, 3, 3]), 0.0, -math.log(mass[2, 1, 1]), -math.log(mass[3, 0, 0]),
+    ]  # fmt: skip
+    assert network(batch).alignment.tolist() == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "expected"), [(11, 1_017_000), (14, 1_019_000)], ids=["mirror", "mirror-xyz"]
+)
+def test_parameters_are_as_many_as_the_paper_says(vocabulary, expected):
+    """The paper counts a block of classes for copy 0 and two classes, one embedding row more than we need."""
+    network = Transducer(TransducerConfig(width=128), vocabulary + 3, vocabulary)
+    ours = sum(parameter.numel() for parameter in network.parameters())
+    unused = 129 * (5 * (vocabulary + 2) - 4 * vocabulary) + 128
+    assert ours + unused == pytest.approx(expected, abs=500)

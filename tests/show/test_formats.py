@@ -1,0 +1,193 @@
+import json
+import re
+
+import pytest
+
+from ftor.lab.ledger import LONG_FILE
+from ftor.lab.tables import tables
+from ftor.show.formats import as_json, as_latex, as_markdown, as_text
+from ftor.show.layout import grids, notes, signed
+from support.made_up_runs import mirror_run, of, parsing_run, style_run
+
+
+@pytest.fixture(scope="module")
+def found():
+    far = {"by_length": [{"length": 50, "count": 20, "exact_match": 0.9}]}
+    copied = style_run("style-adjective", 0, 0.4)["test"]
+    return tables(
+        [
+            *(mirror_run("mirror", seed, share, {11: 1.0}) for seed, share in enumerate((1.0, 0.5))),
+            of("mirror", 0) | {"file": LONG_FILE, "metrics": far},
+            *(parsing_run("geo-iid", 0, 0.8, 0.9), parsing_run("geo-iid", 1, 0.6, 0.8)),
+            parsing_run("atis-iid", 0, 0.5, 0.7),
+            style_run("style-adjective", 0, 0.5),
+            {"experiment": "copy the input", "seed": 0, "file": "AEM/test.tsv", "metrics": copied},
+        ]
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"), [(1.25, "+1.2"), (-1.26, "−1.3"), (0.04, "0.0"), (-0.04, "0.0"), (0.0, "0.0")]
+)
+def test_differences_have_signs(number, shown):
+    assert signed(number, 1) == shown
+
+
+def test_cells(found):
+    lines = grids(found["geo"])[0].lines
+    assert lines[0] == ("F→R", "iid", "with grammar", "88.6 ± 3.3", "85.0 ± 7.1", "−3.6", "2")
+    assert lines[1] == ("F→R", "iid", "without", "80.7 ± 2.3", "70.0 ± 14.1", "−10.7", "2")
+    assert lines[2] == ("F→R", "template", "with grammar", "79.9 ± 2.5", "not run", "–", "0")
+    assert lines[-1] == ("AR F→R", "length", "without", "37.6 ± 1.8", "not run", "–", "0")
+    assert grids(found["geo"])[1].lines == [
+        ("F→R", "iid", "35.0 ± 7.1", "72.0 ± 14.1", "87.0 ± 7.1", "0.25 ± 0.00", "50.0 ± 0.0", "1.5 ± 0.0")
+    ]
+
+
+def test_atis_has_the_digits_of_the_paper(found):
+    assert grids(found["atis"])[0].lines[0][3:] == ("74.15 ± 1.35", "70.00", "−4.15", "1")
+
+
+def test_a_model_that_the_paper_lacks(found):
+    lines = grids(found["mirror"])[0].lines
+    assert lines[-1] == ("Transformer, small", "unseen combinations", "test", "–", "not run", "–", "0")
+    assert lines[0] == ("F→R", "length", "dev", "100.0", "75.0 ± 35.4", "−25.0", "2")
+
+
+def test_strings_far_beyond_training(found):
+    assert grids(found["mirror"])[2].lines == [("50", "100", "20", "90.0", "1")]
+    assert len(grids(found["geo"])) == 2
+
+
+def test_trivial_outputs_stand_beside_scores(found):
+    grid = grids(found["style"])[0]
+    assert grid.header[-2:] == ("copy the input", "copy all but the last word")
+    (line,) = [line for line in grid.lines if line[1:3] == ("adjective emphasis", "CIDEr")]
+    assert line[3:] == ("4.268 ± 0.170", "5.000", "+0.732", "1", "4.000", "not run")
+
+
+def test_notes(found):
+    assert notes(found["atis"]) == [
+        "Total time: 0.0 hours, 1 run.",
+        "Not run: F→R (length); LSTM (iid, length); Transformer (iid, length); BART-base (iid, length).",
+        "Fewer seeds than the paper's 5: F→R (iid 1).",
+    ]
+
+
+def test_a_table_without_runs():
+    (table,) = tables([], ["okapi"]).values()
+    assert len(grids(table)) == 1
+    assert notes(table)[1] == (
+        "Not run: F→R (calendar, document, email); BART-base (calendar, document, email)."
+    )
+    assert len(notes(table)) == 2
+
+
+def test_what_the_line_above_says_is_left_out(found):
+    first, *_ = grids(found["geo"])[0].sections()
+    assert [line[:3] for line in first[:3]] == [
+        ("F→R", "iid", "with grammar"),
+        ("", "", "without"),
+        ("", "template", "with grammar"),
+    ]
+    sections = grids(found["style"])[0].sections()
+    assert [len(section) for section in sections] == [7, 7, 7], "a single model: by split"
+    assert sections[1][0][:3] == ("F→R", "adjective emphasis", "BLEU-1")
+
+
+def test_text(found):
+    lines = as_text(found["geo"]).split("\n")
+    assert lines[0] == "Geoquery: execution accuracy, percent"
+    (line,) = [line for line in lines if "−3.6" in line]
+    assert line.split() == [
+        "F→R",
+        "iid",
+        "with",
+        "grammar",
+        "88.6",
+        "±",
+        "3.3",
+        "85.0",
+        "±",
+        "7.1",
+        "−3.6",
+        "2",
+    ]
+    assert not [line for line in lines if line != line.rstrip()]
+    assert lines[-1].endswith("Fewer seeds than the paper's 5: F→R (iid 2).")
+
+
+@pytest.mark.parametrize("name", ["mirror", "geo", "atis", "okapi", "style"])
+def test_text_fits_a_wide_terminal(found, name):
+    assert max(map(len, as_text(found[name]).split("\n"))) <= 120
+
+
+@pytest.mark.parametrize("name", ["mirror", "geo", "atis", "okapi", "style"])
+def test_markdown_has_the_same_columns_in_every_line(found, name):
+    parts = re.findall(r"(?:^\|.*\n?)+", as_markdown(found[name]), re.M)
+    shown = grids(found[name])
+    assert len(parts) == len(shown)
+    for part, grid in zip(parts, shown, strict=True):
+        rows = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in part.strip().splitlines()]
+        assert {len(row) for row in rows} == {len(grid.header)}
+        assert tuple(rows[0]) == grid.header
+        assert set("".join(rows[1])) == {"-", ":"}
+        assert len(rows) == 2 + len(grid.lines)
+        values = [tuple(row[grid.keys :]) for row in rows[2:]]
+        assert values == [line[grid.keys :] for line in grid.lines]
+
+
+@pytest.mark.parametrize("name", ["mirror", "geo", "atis", "okapi", "style"])
+def test_latex_is_balanced_and_plain(found, name):
+    text = as_latex(found[name])
+    assert text.isascii()
+    begun, ended = (re.findall(rf"\\{word}\{{(\w+)\}}", text) for word in ("begin", "end"))
+    assert sorted(begun) == sorted(ended)
+    assert text.count("{") - text.count(r"\{") == text.count("}") - text.count(r"\}")
+    assert text.count("$") % 2 == 0
+    for grid, part in zip(grids(found[name]), text.split("\n\n"), strict=True):
+        (columns,) = re.findall(r"\\begin\{tabular\}\{([lr]+)\}", part)
+        lines = [line for line in part.split("\n") if line.endswith(r" \\")]
+        assert {len(re.split(r"(?<!\\)&", line)) for line in lines} == {len(columns)} == {len(grid.header)}
+        assert len(lines) == 1 + len(grid.lines)
+        for rule in ("toprule", "midrule", "bottomrule"):
+            assert part.count(f"\\{rule}") == 1
+
+
+def test_latex_has_symbols_as_mathematics(found):
+    text = as_latex(found["geo"])
+    line = r"F$\to$R & iid & with grammar & 88.6 $\pm$ 3.3 & 85.0 $\pm$ 7.1 & $-$3.6 & 2 \\"
+    assert line in text.split("\n")
+    assert "template & with grammar & 79.9 $\\pm$ 2.5 & not run & -- & 0" in text
+    assert r"\footnotesize Fewer seeds than the paper's 5: F$\to$R (iid 2)." in text
+
+
+def test_latex_escapes():
+    from ftor.show.formats import _escaped
+
+    assert _escaped("50 % of a_b & {c} #1 $2 \\ ~ ^") == (
+        r"50 \% of a\_b \& \{c\} \#1 \$2 \textbackslash{} \textasciitilde{} \textasciicircum{}"
+    )
+
+
+def test_json_has_every_digit(found):
+    values = json.loads(as_json(found.values()))
+    assert list(values) == ["mirror", "geo", "atis", "okapi", "style"]
+    geo = values["geo"]
+    row = geo["rows"][0]
+    assert (row["model"], row["split"], row["experiment"], row["seeds"]) == ("F→R", "iid", "geo-iid", [0, 1])
+    ours = row["columns"]["grammar"]["ours"]
+    assert ours == {"mean": 85.0, "deviation": pytest.approx(7.0710678118), "n": 2, "values": [90.0, 80.0]}
+    assert row["columns"]["grammar"]["paper"] == {"mean": 88.6, "deviation": 3.3}
+    assert row["columns"]["grammar"]["difference"] == 85.0 - 88.6
+    assert row["details"]["minutes"]["mean"] == 1.5
+    assert (geo["runs"], geo["paper_seeds"], geo["hours"]) == (2, 5, 0.05)
+    assert geo["fewer_seeds"] == {"geo-iid": 2}
+    assert len(geo["not_run"]) == 8
+    not_run = geo["rows"][1]["columns"]["none"]
+    assert (not_run["ours"], not_run["difference"]) == (None, None)
+    assert values["mirror"]["far_beyond"] == [
+        {"length": 50, "strings": 20, "ours": {"mean": 90.0, "deviation": None, "n": 1, "values": [90.0]}}
+    ]
+    style = values["style"]["rows"][1]["columns"]["BLEU-1"]
+    assert style["trivial"] == {"copy the input": 40.0, "copy all but the last word": None}

@@ -1,0 +1,137 @@
+"""Metrics: the edit distance against its definition, the rest against numbers worked out by hand."""
+
+import json
+import re
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.console import Console
+
+from ftor.metrics import Group, Grouping, Judge, LengthGroup, Metrics, edit_distance, evaluate
+from ftor.show.metrics import tables
+
+TOKENS = st.lists(st.sampled_from(["a", "b", "ab", ""]), max_size=7)
+
+GOLDS = [["a", "b"], ["a", "b"], ["c", "d", "e"], []]
+PREDICTIONS = [("a", "b"), ("b", "a"), ("c", "x", "e", "f", "g"), ()]
+
+
+@cache
+def slow_distance(one, other):
+    if not one or not other:
+        return len(one) + len(other)
+    return min(
+        slow_distance(one[1:], other[1:]) + (one[0] != other[0]),
+        slow_distance(one[1:], other) + 1,
+        slow_distance(one, other[1:]) + 1,
+    )
+
+
+@given(TOKENS, TOKENS)
+def test_edit_distance_agrees_with_its_definition(one, other):
+    assert edit_distance(one, other) == slow_distance(tuple(one), tuple(other))
+
+
+def test_edit_distance_compares_tokens_and_not_letters():
+    assert edit_distance(["answer", "state"], ["answer", "river"]) == 1
+    assert edit_distance(["ab"], ["a", "b"]) == 2
+
+
+def test_every_number():
+    assert evaluate(GOLDS, PREDICTIONS) == Metrics(
+        count=4,
+        exact_match=0.5,
+        edit_distance=(0 + 2 + 3 + 0) / 4,
+        per=5 / 7,
+        length_error=2 / 4,
+        length_match=3 / 4,
+        by_length=(LengthGroup(0, 1, 1.0), LengthGroup(2, 2, 0.5), LengthGroup(3, 1, 0.0)),
+    )
+
+
+def test_groups_by_other_keys():
+    groups = evaluate(GOLDS, PREDICTIONS, keys=[10, 9, 10, 9]).by_length
+    assert groups == (LengthGroup(9, 2, 0.5), LengthGroup(10, 2, 0.5))
+
+
+JUDGES = (
+    Judge("as_sets", lambda gold, predicted: set(gold) == set(predicted)),
+    Judge("always", lambda gold, predicted: True),
+)
+HALVES = Grouping("halves", lambda gold: len(gold) // 2)
+
+
+def test_judges_and_groups():
+    metrics = evaluate(GOLDS, PREDICTIONS, judges=JUDGES, group=HALVES)
+    assert metrics.shares == {"as_sets": 0.75, "always": 1.0}
+    assert metrics.by_group == (Group("halves", 0, 1, 1.0, 1.0), Group("halves", 1, 3, 1 / 3, 2 / 3))
+    assert evaluate(GOLDS, PREDICTIONS, group=HALVES).by_group[1] == Group("halves", 1, 3, 1 / 3, None)
+
+
+@pytest.mark.parametrize("judges", [(), JUDGES], ids=["no judges", "judges"])
+def test_judged_metrics_survive_json(judges):
+    metrics = evaluate(GOLDS, PREDICTIONS, judges=judges, group=HALVES)
+    assert Metrics.from_dict(json.loads(json.dumps(metrics.as_dict()))) == metrics
+
+
+def test_metrics_from_before_there_were_judges_can_be_read():
+    metrics = evaluate(GOLDS, PREDICTIONS)
+    old = {name: value for name, value in metrics.as_dict().items() if name not in ("shares", "by_group")}
+    assert Metrics.from_dict(old) == metrics
+
+
+@pytest.mark.parametrize(
+    ("judges", "header", "row"),
+    [
+        (JUDGES, ["halves", "examples", "exact match", "as sets"], ["1", "3", "33.3 %", "66.7 %"]),
+        ((), ["halves", "examples", "exact match"], ["1", "3", "33.3 %"]),
+    ],
+    ids=["judges", "no judges"],
+)
+def test_the_table_shows_judges_and_groups(judges, header, row):
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(tables(evaluate(GOLDS, PREDICTIONS, judges=judges, group=HALVES)))
+    rows = [[cell.strip() for cell in re.split("[│┃]", line)[1:-1]] for line in shown.get().splitlines()]
+    assert header in rows
+    assert row in rows
+    assert (["as sets", "75.0 %"] in rows) == bool(judges)
+
+
+def test_nothing_but_empty_golds():
+    assert evaluate([[]], [[]]).per == 0
+    assert evaluate([[]], [["a", "b"]]).per == 2
+
+
+def test_survives_json():
+    metrics = evaluate(GOLDS, PREDICTIONS)
+    loaded = json.loads(json.dumps(metrics.as_dict()))
+    assert loaded["exact_match"] == 0.5
+    assert loaded["by_length"][1] == {"length": 2, "count": 2, "exact_match": 0.5}
+    assert loaded == metrics.as_dict()
+
+
+def test_the_table_shows_the_summary_and_each_length():
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(tables(evaluate(GOLDS, PREDICTIONS, keys=[11, 11, 12, 12])))
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines()]
+    assert ["exact match", "50.0 %"] in rows
+    assert ["mean edit distance", "1.25"] in rows
+    assert ["edits per gold token", "0.7143"] in rows
+    assert ["12", "2", "50.0 %"] in rows
+
+
+@pytest.mark.parametrize(
+    ("golds", "predictions", "keys", "message"),
+    [
+        ([["a"]], [], None, "predictions: expected 1, one for each gold, found 0"),
+        ([["a"]], [["a"]], [1, 2], "keys: expected 1, one for each gold, found 2"),
+        ([], [], None, "golds: expected at least one, found none"),
+    ],
+)
+def test_errors_name_what_is_wrong(golds, predictions, keys, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate(golds, predictions, keys)
