@@ -15,10 +15,10 @@ from accelerate.state import AcceleratorState
 
 import ftor
 from ftor.config import Config
-from ftor.datasets.splits import load_splits
 from ftor.model.tensors import CheckpointError, load_tensors
 from ftor.networks.transducer import Losses, Transducer
 from ftor.show.progress import TerminalReport
+from ftor.training.data import load_training_data
 from ftor.training.trainer import Trainer, TrainingError
 from support import tiny, tiny_geo
 from support.tiny import assert_same_run, end, log, metrics, run_here, start, train_arguments
@@ -42,7 +42,7 @@ def trainer(data, tmp_path):
         config = Config.load("transducer", [f"{k}={json.dumps(v)}" for k, v in (files | overrides).items()])
         report = TerminalReport(quiet=True)
         (tmp_path / "run").mkdir()
-        return Trainer(config, load_splits(config, None, tmp_path, report), tmp_path / "run", report)
+        return Trainer(config, load_training_data(config, None, tmp_path, report), tmp_path / "run", report)
 
     return make
 

@@ -14,10 +14,10 @@ from accelerate.tracking import get_available_trackers
 from accelerate.utils import broadcast_object_list, parse_flag_from_env
 
 from ftor.config import Config, ConfigError
-from ftor.datasets.splits import load_splits
 from ftor.files import append_json_line, write_text
 from ftor.model.tensors import CheckpointError
 from ftor.reporting import SILENT, Report
+from ftor.training.data import load_training_data
 from ftor.training.stopping import Interrupted
 from ftor.training.trainer import Trainer
 
@@ -70,7 +70,7 @@ class Run:
         _check_trackers(self.config)
         report = report if self.speaks else SILENT
         with _processes().main_process_first():  # which generates data, if there is none, for all
-            splits = load_splits(self.config, data_folder, self.folder, report)
+            splits = load_training_data(self.config, data_folder, self.folder, report)
         trainer = Trainer(self.config, splits, self.folder, report)  # or an error, with nothing written
         self.folder.mkdir(parents=True, exist_ok=True)
         report.say(f"run: {self.folder}")

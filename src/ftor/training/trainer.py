@@ -20,7 +20,6 @@ from torch import Tensor
 
 from ftor.config import Config, ConfigError
 from ftor.datasets import judges, scorers
-from ftor.datasets.splits import Splits
 from ftor.errors import FtorError
 from ftor.files import clear_unfinished, write_json, write_text
 from ftor.metrics import Metrics
@@ -35,6 +34,7 @@ from ftor.text.dataset import Dataset, bounded, bucketed
 from ftor.text.reading import Pair
 from ftor.training.averaging import Average
 from ftor.training.checkpoint import Checkpoints
+from ftor.training.data import TrainingData
 from ftor.training.provenance import commit, machine
 from ftor.training.schedule import parameter_groups, set_learning_rates
 from ftor.training.state import State, fingerprint, from_tensors, to_tensors
@@ -55,7 +55,7 @@ class Trainer:
         report: where progress is shown.
     """
 
-    def __init__(self, config: Config, splits: Splits, folder: Path, report: Report) -> None:
+    def __init__(self, config: Config, splits: TrainingData, folder: Path, report: Report) -> None:
         self.config, self.splits, self.folder, self.report = config, splits, folder, report
         settings = config.training
         judged = judges(config.data.task, splits.data_folder)

@@ -1,0 +1,117 @@
+"""The pairs that a run trains and selects epochs on, after checks against its network and the free memory."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from ftor.config import Config, TransducerConfig
+from ftor.datasets.splits import hold_out, load_splits
+from ftor.reporting import Report
+from ftor.text.reading import DataError, Pair
+
+BYTES_PER_CUBE = 12
+"""Memory that training a reordering takes for each l³ of each row; measured at l = 100 and 200."""
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """The pairs of a run.
+
+    Attributes:
+        train: pairs to train on.
+        dev: pairs that select the best epoch.
+        test: pairs that are evaluated once, at the end.
+        reachable_dev: the dev pairs whose target length has a probability above 0.
+        train_name: name of the training file, for messages.
+        data_folder: the data folder that the user named, if any.
+    """
+
+    train: list[Pair]
+    dev: list[Pair]
+    test: list[Pair]
+    reachable_dev: list[Pair]
+    train_name: str
+    data_folder: Path | None = None
+
+
+def load_training_data(
+    config: Config, data_folder: Path | None, run_folder: Path, report: Report
+) -> TrainingData:
+    """Load the pairs of an experiment and check that its network can be trained on them.
+
+    Training pairs whose target is out of reach are left out. If there is no dev file, some training pairs are
+    held out.
+
+    Args:
+        config: the experiment.
+        data_folder: the data folder, if the user named one.
+        run_folder: the folder of the run, where missing pairs are generated.
+        report: receives where the pairs come from and which are left out.
+    """
+    splits = load_splits(config, data_folder, run_folder, report)
+    train_path = splits.paths["train"]
+    train = _reachable(splits.train, config, train_path, report)
+    if not train:
+        raise DataError(f"{train_path}: expected pairs that can be learned, found none")
+    dev = splits.dev
+    if dev is None:
+        train, dev = hold_out(train, report)
+    _check_memory(train, config, train_path)
+    reachable_dev = [pair for pair in dev if _can_reach(pair, config)]
+    dev_path = splits.paths.get("dev", train_path)
+    if not reachable_dev:
+        raise DataError(f"{dev_path}: expected dev pairs that model.max_fertility can reach, found none")
+    if len(reachable_dev) < len(dev):
+        report.warn(f"{dev_path}: {len(dev) - len(reachable_dev)} of {len(dev)} pairs are out of reach")
+    return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), data_folder)
+
+
+def _can_reach(pair: Pair, config: Config) -> bool:
+    if not isinstance(config.model, TransducerConfig):  # only fertilities have a largest
+        return True
+    positions = len(pair.source) + config.data.start_token
+    return len(pair.target) <= positions * config.model.max_fertility
+
+
+def _reachable(pairs: Sequence[Pair], config: Config, path: Path, report: Report) -> list[Pair]:
+    """The pairs whose target some fertilities can reach; the others are listed."""
+    out_of_reach = [pair for pair in pairs if not _can_reach(pair, config)]
+    if out_of_reach and isinstance(config.model, TransducerConfig):
+        listed = "\n".join(
+            f"  {path}:{pair.line}: {len(pair.target)} target tokens from {len(pair.source)} source tokens"
+            for pair in out_of_reach
+        )
+        report.warn(
+            f"left out {len(out_of_reach)} of {len(pairs)} training pairs, whose targets are longer than "
+            f"{config.model.max_fertility} copies of each source token (model.max_fertility):\n{listed}"
+        )
+    return [pair for pair in pairs if _can_reach(pair, config)]
+
+
+def _check_memory(pairs: Sequence[Pair], config: Config, path: Path) -> None:
+    """Refuse targets whose reorderings cannot fit, before hours of training reach them."""
+    model = config.model
+    if not isinstance(model, TransducerConfig):
+        return
+    needed, pair = max(((_bytes(pair, model), pair) for pair in pairs), key=lambda item: item[0])
+    # The longest pairs share a batch.
+    longest = sorted((_bytes(pair, model) for pair in pairs), reverse=True)
+    whole = needed * sum(size > 0.5 * needed for size in longest[: config.training.batch_size])
+    free = psutil.virtual_memory().available
+    if whole > free:
+        raise DataError(
+            f"{path}:{pair.line}: a target of {len(pair.target)} tokens needs about {whole / 1e9:.0f} GB of "
+            f"memory for its reorderings, and {free / 1e9:.0f} GB are free; shorten it, or set a smaller "
+            'training.batch_size or model.order = "fertility"'
+        )
+
+
+def _bytes(pair: Pair, config: TransducerConfig) -> int:
+    reordered = {
+        "fertility": 0,
+        "fertility-reordering": len(pair.target),
+        "reordering-fertility": len(pair.source),
+    }
+    return int(BYTES_PER_CUBE * reordered[config.order] ** 3)
