@@ -16,7 +16,7 @@ from ftor.datasets import mirror
 from ftor.model.model import Model
 from ftor.networks import Transducer
 from ftor.show.progress import Report
-from ftor.text.dataset import Dataset
+from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair, tokenize
 from ftor.training.run import Run
 from timing import arguments, largest_difference, print_records, progress, refuse_unless_equal, write_json
@@ -46,7 +46,7 @@ def check_agreement() -> float:
     pairs = pairs_of(64, range(3, 10))
     model = Model.new(config, pairs)
     model.network.eval()
-    batch = Dataset(pairs, model.vocabularies).batch(torch.arange(64))
+    batch = EncodedPairs(pairs, model.vocabularies).batch(torch.arange(64))
 
     def outputs() -> list[Tensor]:
         losses = model.network(batch)

@@ -16,7 +16,7 @@ import ftor
 from ftor.config import Config, TrainingConfig
 from ftor.grammar import Grammar
 from ftor.model.tensors import load_tensors
-from ftor.text.dataset import Dataset
+from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair
 from ftor.text.subwords import SubwordVocabularies
 from ftor.training.schedule import scheduled
@@ -292,7 +292,7 @@ class TestBart:
 
     @staticmethod
     def batch(model):
-        return Dataset([Pair(("a", "b"), ("a", "b", "b", "a"), 1)], model.vocabularies).batch(
+        return EncodedPairs([Pair(("a", "b"), ("a", "b", "b", "a"), 1)], model.vocabularies).batch(
             torch.tensor([0])
         )
 

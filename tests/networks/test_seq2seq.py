@@ -13,7 +13,7 @@ from ftor.networks.lstm import LSTMSeq2Seq
 from ftor.networks.transducer import FLOOR
 from ftor.networks.transformer import RelativeTransformer
 from ftor.text.batches import Batch
-from ftor.text.dataset import Dataset
+from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import PAD
@@ -117,7 +117,7 @@ def test_the_transformer_is_that_of_the_equations():
 
 
 def whole_batch(vocabularies, pairs=PAIRS):
-    return Dataset(pairs, vocabularies).batch(torch.arange(len(pairs)))
+    return EncodedPairs(pairs, vocabularies).batch(torch.arange(len(pairs)))
 
 
 def log_probability(network, vocabularies, source, tokens):

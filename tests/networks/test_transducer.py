@@ -13,7 +13,7 @@ from ftor.networks import Transducer, transducer
 from ftor.nn import AutoregressiveDecoder
 from ftor.text.batches import Batch
 from ftor.text.copying import Copying
-from ftor.text.dataset import Dataset
+from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair
 from ftor.text.vocabularies import Vocabularies
 
@@ -45,7 +45,7 @@ def make(order: str, decoder: str, copying: bool = False, **settings) -> tuple[T
 
 
 def whole_batch(vocabularies: Vocabularies) -> Batch:
-    return Dataset(PAIRS, vocabularies).batch(torch.arange(len(PAIRS)))
+    return EncodedPairs(PAIRS, vocabularies).batch(torch.arange(len(PAIRS)))
 
 
 def loops(network: Transducer, batch: Batch, row: int) -> tuple[float, float]:
@@ -118,7 +118,7 @@ def test_no_example_depends_on_the_rest_of_its_batch(order, encoder):
     network, vocabularies = make(order, "independent", encoder=encoder)
     together = network(whole_batch(vocabularies))
     for row, pair in enumerate(PAIRS):
-        alone = network(Dataset([pair], vocabularies).batch(torch.tensor([0])))
+        alone = network(EncodedPairs([pair], vocabularies).batch(torch.tensor([0])))
         torch.testing.assert_close(torch.stack(alone)[:, 0], torch.stack(together)[:, row])
 
 
@@ -152,7 +152,7 @@ def test_independent_outputs_are_the_best_of_their_length(order):
     batch = vocabularies.source_batch([("b",)])
     decoded = network.decode(batch)
     length = int(decoded.lengths[0])
-    reading = Dataset([PAIRS[2]], vocabularies).batch(torch.tensor([0]))
+    reading = EncodedPairs([PAIRS[2]], vocabularies).batch(torch.tensor([0]))
     best = -math.inf
     for classes in product(range(len(vocabularies.target)), repeat=length):
         gold = replace(reading, target=torch.tensor([classes]), target_lengths=decoded.lengths)
@@ -280,7 +280,7 @@ def test_an_emphasised_word_is_a_word_of_its_own_whose_vector_is_x_plus_h(order,
     weights["embedding.weight"] = torch.cat([weights["embedding.weight"], weights["embedding.weight"] + h])
     twice.embedding = nn.Embedding(2 * size, 8, dtype=torch.float64)
     twice.load_state_dict(weights)
-    batch = Dataset([replace(pair, emphasis="a") for pair in PAIRS], vocabularies).batch(torch.arange(4))
+    batch = EncodedPairs([replace(pair, emphasis="a") for pair in PAIRS], vocabularies).batch(torch.arange(4))
     other = replace(batch, source=batch.source + size * batch.emphasised, emphasised=None)
     found, expected = torch.stack(network(batch)), torch.stack(twice(other))
     torch.testing.assert_close(found, expected)
@@ -318,7 +318,7 @@ def test_unknown_gold_tokens_cost_the_floor():
 def test_alignment_term_is_the_log_mass_of_wanted_pairs():
     network, vocabularies = make("fertility-reordering", "independent")
     wanted = [[(1, 1), (3, 3)], [], [(1, 1)], [(0, 0)]]
-    batch = Dataset(PAIRS, vocabularies, wanted).batch(torch.arange(4), with_alignments=True)
+    batch = EncodedPairs(PAIRS, vocabularies, wanted).batch(torch.arange(4), with_alignments=True)
     reading = network.read(batch.source, batch.source_lengths)
     mass = network.align(reading, batch.target_lengths).whole.sum(2).detach()
     expected = [

@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from ftor.show.progress import TerminalReport
-from ftor.text.aligning import ALIGNERS, confident, from_no_word, ibm1, poisson
+from ftor.text.aligning import ALIGNERS, common_token_positions, confident, ibm1, poisson
 from ftor.text.reading import Pair, read_pairs
 
 PAIRS = [
@@ -134,7 +134,7 @@ def test_as_many_english_pairs_as_published(name, targets, threshold, expected, 
     assert sum(i == 0 for selected in found for i, _ in selected) == on_start
 
 
-def test_what_all_targets_have_comes_from_no_word():
+def test_what_all_targets_have_comes_common_token_positions():
     targets = [("answer", "a", "answer"), ("b", "answer"), ("answer",)]
-    assert list(from_no_word(targets)) == [[0], [1], [0]]
-    assert list(from_no_word([("a",), ("b",)])) == [[], []]
+    assert list(common_token_positions(targets)) == [[0], [1], [0]]
+    assert list(common_token_positions([("a",), ("b",)])) == [[], []]

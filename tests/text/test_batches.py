@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from ftor.text.batches import NO_CLASS
+from ftor.text.batches import NO_CLASS, bounded, bucketed
 from ftor.text.copying import Copying
-from ftor.text.dataset import Dataset, bounded, bucketed
+from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import COPY, START, UNKNOWN, Vocabulary
@@ -26,7 +26,7 @@ def test_examples_are_numbered_and_padded():
     vocabularies = Vocabularies.of(PAIRS, copying=None, start_token=True)
     assert vocabularies.source.tokens == ["a", "b", "c"]
     assert vocabularies.target.tokens == ["f", "a", "c", "g"]
-    batch = Dataset(PAIRS, vocabularies).batch(torch.tensor([1, 0]))
+    batch = EncodedPairs(PAIRS, vocabularies).batch(torch.tensor([1, 0]))
     assert batch.source.tolist() == [[START, 5, 0, 0], [START, 3, 4, 3]]
     assert batch.source_lengths.tolist() == [2, 4]
     assert batch.target.tolist() == [[2, 3, 0], [0, 1, 0]]
@@ -37,7 +37,7 @@ def test_examples_are_numbered_and_padded():
 
 def test_tokens_that_training_lacks_are_unknown():
     vocabularies = Vocabularies.of(PAIRS, copying=None, start_token=False)
-    batch = Dataset([Pair(("q", "a"), ("q", "f"), 1)], vocabularies).batch(torch.tensor([0]))
+    batch = EncodedPairs([Pair(("q", "a"), ("q", "f"), 1)], vocabularies).batch(torch.tensor([0]))
     assert batch.source.tolist() == [[UNKNOWN, 3]]
     assert batch.target.tolist() == [[NO_CLASS, 0]]
 
@@ -45,7 +45,7 @@ def test_tokens_that_training_lacks_are_unknown():
 def test_copies_have_no_class_of_their_own():
     vocabularies = Vocabularies.of(PAIRS, copying=Copying(), start_token=True)
     assert vocabularies.target.tokens == ["f", "g"]
-    batch = Dataset(PAIRS, vocabularies).batch(torch.tensor([0, 1]))
+    batch = EncodedPairs(PAIRS, vocabularies).batch(torch.tensor([0, 1]))
     assert batch.target.tolist() == [[1, COPY, 0], [COPY, 2, 1]]
     expected = torch.zeros(2, 4, 3, dtype=torch.bool)
     expected[0, 1, 1] = expected[0, 3, 1] = expected[1, 1, 0] = True
@@ -77,7 +77,7 @@ def test_words_that_differ_in_case_are_copies_if_wanted():
     assert exact.target_classes(NAMES[0].source, NAMES[0].target) == [1, 2, 3]
     any_case = Vocabularies.of(NAMES, Copying(any_case=True))
     assert any_case.target_classes(NAMES[0].source, NAMES[0].target) == [COPY, COPY, 1]
-    batch = Dataset(NAMES, any_case).batch(torch.tensor([0]))
+    batch = EncodedPairs(NAMES, any_case).batch(torch.tensor([0]))
     assert batch.copyable[0].int().tolist() == [[0, 0, 0], [0, 0, 0], [0, 1, 0], [1, 0, 0]]
 
 
@@ -115,7 +115,7 @@ def test_words_are_looked_up_in_lower_case_if_wanted():
 
 def test_words_become_unknown_at_random():
     vocabularies = Vocabularies.of(PAIRS, copying=None, start_token=True)
-    batch = Dataset(PAIRS, vocabularies).batch(torch.arange(2))
+    batch = EncodedPairs(PAIRS, vocabularies).batch(torch.arange(2))
     assert batch.with_unknown_words(0.0) is batch
     every = batch.with_unknown_words(0.999999)
     assert every.source.tolist() == [[START, UNKNOWN, UNKNOWN, UNKNOWN], [START, UNKNOWN, 0, 0]]
@@ -123,7 +123,7 @@ def test_words_become_unknown_at_random():
 
 def test_wanted_alignments_become_a_mask():
     vocabularies = Vocabularies.of(PAIRS, copying=None, start_token=True)
-    dataset, rows = Dataset(PAIRS, vocabularies, [[(1, 1)], [(0, 2), (1, 0)]]), torch.tensor([1, 0])
+    dataset, rows = EncodedPairs(PAIRS, vocabularies, [[(1, 1)], [(0, 2), (1, 0)]]), torch.tensor([1, 0])
     aligned = dataset.batch(rows, with_alignments=True).aligned
     assert aligned.nonzero().tolist() == [[0, 0, 2], [0, 1, 0], [1, 1, 1]]
     assert dataset.batch(rows).aligned is None

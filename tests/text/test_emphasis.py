@@ -8,8 +8,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftor.text.dataset import Dataset
 from ftor.text.emphasis import indicators
+from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import DataError, Pair, Source, read_pairs, read_source, read_sources
 from ftor.text.vocabularies import Vocabularies
 from ftor.training.state import fingerprint
@@ -89,7 +89,7 @@ class TestBatches:
     @pytest.mark.parametrize("start", [False, True])
     def test_every_token_that_is_the_word_is_marked(self, start):
         vocabularies = Vocabularies.of(PAIRS, start_token=start)
-        batch = Dataset(PAIRS, vocabularies).batch(torch.tensor([1, 0]))
+        batch = EncodedPairs(PAIRS, vocabularies).batch(torch.tensor([1, 0]))
         expected = [[0] * start + [1, 0, 0], [0] * start + [1, 0, 1]]
         assert batch.emphasised.tolist() == expected
         sources = [pair.source for pair in reversed(PAIRS)]
@@ -99,7 +99,9 @@ class TestBatches:
 
     def test_without_words_there_is_nothing_to_mark(self):
         vocabularies = Vocabularies.of(PAIRS)
-        assert Dataset([Pair(("a",), ("f",), 1)], vocabularies).batch(torch.tensor([0])).emphasised is None
+        assert (
+            EncodedPairs([Pair(("a",), ("f",), 1)], vocabularies).batch(torch.tensor([0])).emphasised is None
+        )
         assert vocabularies.source_batch([("a",)]).emphasised is None
         assert vocabularies.source_batch([("a",)], emphasis=[None]).emphasised is None
 

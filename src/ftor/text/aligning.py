@@ -123,11 +123,14 @@ def source_tokens(pair: Pair, start_token: bool) -> tuple[str, ...]:
     return ((START_TOKEN,) if start_token else ()) + pair.source
 
 
-def from_no_word(targets: Sequence[Sequence[str]]) -> Iterator[list[int]]:
-    """For each target, where the tokens are first that all targets have, which no source word explains."""
-    everywhere = set.intersection(*map(set, targets))
+def common_token_positions(targets: Sequence[Sequence[str]]) -> Iterator[list[int]]:
+    """For each target, the first positions of the tokens that all targets share.
+
+    No source word explains them.
+    """
+    common = set.intersection(*map(set, targets))
     for target in targets:
-        yield [target.index(token) for token in sorted(everywhere)]
+        yield [target.index(token) for token in sorted(common)]
 
 
 def confident(posteriors: Sequence[Array], threshold: float) -> Iterator[list[tuple[int, int]]]:
@@ -161,11 +164,11 @@ class Alignments:
 
     def records(self) -> Iterator[dict[str, Any]]:
         """One record per pair; a posterior's rows are source tokens, its columns target tokens."""
-        for pair, posterior, chosen in zip(self.pairs, self.posteriors, self.confident, strict=True):
+        for pair, posterior, positions in zip(self.pairs, self.posteriors, self.confident, strict=True):
             yield {
                 "line": pair.line,
                 "source": source_tokens(pair, self.start_token),
                 "target": pair.target,
                 "posteriors": posterior.round(DECIMALS).tolist(),
-                "pairs": chosen,
+                "pairs": positions,
             }

@@ -1,4 +1,4 @@
-"""Batches: some examples as padded tensors."""
+"""Batches: some examples as padded tensors, and how examples are cut into batches."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -124,3 +124,35 @@ class Ragged:
         inside = positions < lengths[:, None]
         places = (self._starts[rows][:, None] + positions).masked_fill(~inside, 0)
         return self._flat[places].masked_fill(~inside, padding)
+
+
+def bounded(lengths: Tensor, batch_size: int, max_cost: float) -> list[Tensor]:
+    """Cut examples into batches of similar lengths l, with at most `batch_size` rows and Σ l³ ≤ `max_cost`.
+
+    Each row counts with the longest l of its batch. An example that exceeds `max_cost` is a batch of its own.
+    """
+    batches: list[list[int]] = []
+    for row in lengths.argsort(stable=True).tolist():
+        cost = int(lengths[row]) ** 3
+        if batches and len(batches[-1]) < batch_size and (len(batches[-1]) + 1) * cost <= max_cost:
+            batches[-1].append(row)
+        else:
+            batches.append([row])
+    return [torch.tensor(rows) for rows in batches]
+
+
+def bucketed(lengths: Tensor, batch_size: int, noise: float, generator: torch.Generator) -> list[Tensor]:
+    """Cut examples into batches of similar lengths, in random order.
+
+    Args:
+        lengths: (N,) lengths of the examples.
+        batch_size: number of rows of a batch. The last batch may be smaller.
+        noise: each length is first multiplied by a random factor in 1 ± `noise`.
+        generator: draws the noise and the order. The same state gives the same batches.
+
+    Returns:
+        The rows of each batch.
+    """
+    blurred = lengths * (1 + noise * (2 * torch.rand(len(lengths), generator=generator) - 1))
+    batches = torch.split(blurred.argsort(stable=True), batch_size)
+    return [batches[place] for place in torch.randperm(len(batches), generator=generator)]

@@ -28,9 +28,9 @@ from ftor.model.model import OWN, Model
 from ftor.model.tensors import load_tensors
 from ftor.networks.transducer import SPLITS_AT_ONCE, Losses, Transducer
 from ftor.reporting import Count, Report
-from ftor.text.aligning import ALIGNERS, confident, from_no_word
-from ftor.text.batches import Batch
-from ftor.text.dataset import Dataset, bounded, bucketed
+from ftor.text.aligning import ALIGNERS, common_token_positions, confident
+from ftor.text.batches import Batch, bounded, bucketed
+from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair
 from ftor.training.averaging import Average
 from ftor.training.checkpoint import Checkpoints
@@ -84,8 +84,8 @@ class Trainer:
         self.model = Model.new(config, splits.train, splits.data_folder, report, begun)
         self.model.know(pair.source for pair in splits.dev)
         self._check_grammar()
-        self.train_set = Dataset(splits.train, self.model.vocabularies, self._wanted_alignments())
-        self.dev_set = Dataset(splits.reachable_dev, self.model.vocabularies)
+        self.train_set = EncodedPairs(splits.train, self.model.vocabularies, self._wanted_alignments())
+        self.dev_set = EncodedPairs(splits.reachable_dev, self.model.vocabularies)
         optimizer = torch.optim.Adam(
             parameter_groups(self.model.network, settings), lr=settings.learning_rate, fused=True
         )
@@ -211,7 +211,7 @@ class Trainer:
         lengths = self._batch_lengths(self.train_set)
         return bucketed(lengths, settings.batch_size, settings.bucket_noise, generator)
 
-    def _batch_lengths(self, dataset: Dataset) -> Tensor:
+    def _batch_lengths(self, dataset: EncodedPairs) -> Tensor:
         """The lengths that are similar within a batch: what its time and memory depend on."""
         return (dataset.source if self.config.model.batch_by == "source" else dataset.target).lengths
 
@@ -225,7 +225,7 @@ class Trainer:
         wanted = list(confident(posteriors, settings.alignment_threshold))
         if not (settings.align_start and start_token):
             return wanted
-        from_start = from_no_word([pair.target for pair in self.splits.train])
+        from_start = common_token_positions([pair.target for pair in self.splits.train])
         return [sure + [(0, j) for j in places] for sure, places in zip(wanted, from_start, strict=True)]
 
     def _not_finite(self, batch: Batch, objective: Tensor | None) -> str:

@@ -1,4 +1,4 @@
-"""Pairs as tensors, and batches of pairs of similar length."""
+"""Pairs as tensors: what training cuts into batches."""
 
 from collections.abc import Callable, Sequence
 
@@ -11,7 +11,7 @@ from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import PAD
 
 
-class Dataset:
+class EncodedPairs:
     """Pairs as tensors.
 
     Args:
@@ -73,33 +73,3 @@ def _numbered(
     return Ragged(
         [start + [numbers.setdefault(key(token), len(numbers)) for token in tokens] for tokens in sentences]
     )
-
-
-def bounded(lengths: Tensor, batch_size: int, most: float) -> list[Tensor]:
-    """Cut examples into batches of similar lengths, each of at most `batch_size` and with Σ l³ ≤ `most`.
-
-    Every length counts as the longest of its batch; an example that is too long is a batch by itself.
-    """
-    batches: list[list[int]] = []
-    for row in lengths.argsort(stable=True).tolist():
-        cost = int(lengths[row]) ** 3
-        if batches and len(batches[-1]) < batch_size and (len(batches[-1]) + 1) * cost <= most:
-            batches[-1].append(row)
-        else:
-            batches.append([row])
-    return [torch.tensor(rows) for rows in batches]
-
-
-def bucketed(lengths: Tensor, batch_size: int, noise: float, generator: torch.Generator) -> list[Tensor]:
-    """Cut examples into batches of similar lengths, in random order.
-
-    Args:
-        lengths: (N,) by which examples are sorted, each first multiplied by 1 ± `noise`.
-        generator: decides the noise and the order; the same state gives the same batches.
-
-    Returns:
-        The rows of each batch; the last rows make a smaller one.
-    """
-    blurred = lengths * (1 + noise * (2 * torch.rand(len(lengths), generator=generator) - 1))
-    batches = torch.split(blurred.argsort(stable=True), batch_size)
-    return [batches[place] for place in torch.randperm(len(batches), generator=generator)]
