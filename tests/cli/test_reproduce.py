@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 
 from ftor.cli.reproduce import TableName
-from ftor.jobs.locking import held
+from ftor.jobs.locking import lock_folder
 from ftor.lab.paper import TABLES
 from support.tiny import SETTINGS, end, run_here, start, write_data
 
@@ -126,11 +126,10 @@ def test_all_tables_can_be_named():
 
 
 def test_two_commands_do_not_work_in_one_folder(tmp_path, arguments):
-    (tmp_path / "runs").mkdir()
-    with held(tmp_path / "runs" / ".lock"):
+    with lock_folder(tmp_path / "runs", "ftor reproduce"):
         finished = run_here(*arguments(1))
     assert finished.code == 1
-    assert "expected nobody at work there, found another ftor reproduce; give another --out" in finished.err
+    assert "another ftor reproduce is running in this folder; use another --out" in finished.err
 
 
 def test_missing_data_is_one_error_and_nothing_runs(tmp_path, monkeypatch):

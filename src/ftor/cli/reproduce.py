@@ -57,7 +57,7 @@ def reproduce(
 
     Ctrl-C stops the runs where they can go on from; the same command goes on. Finished runs go to ledgers.
     """
-    from ftor.jobs.locking import alone
+    from ftor.jobs.locking import lock_folder
     from ftor.jobs.processes import cores
     from ftor.lab.driver import carry_out
     from ftor.lab.ledger import read_ledgers
@@ -87,7 +87,7 @@ def reproduce(
     statuses = [Status(run, run.seconds(records)) for run in missing]
     if missing:
         board = Board(report, statuses, len(planned) - len(missing))
-        with alone(out, "ftor reproduce"):
+        with lock_folder(out, "ftor reproduce"):
             carry_out(statuses, _executor(ray, jobs, report), ledgers, board)
     if settings and any(status.state == "done" for status in statuses):
         report.say(f"runs that --set changes are in {ledgers}, but do not count for the tables")

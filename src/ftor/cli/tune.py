@@ -72,7 +72,7 @@ def _carry_out(plan: Plan, folder: Path, picture: Path, jobs: int | None, data_d
     """Search and report; whether it came to an end."""
     from ftor.datasets.splits import require_files
     from ftor.errors import FtorError
-    from ftor.jobs.locking import alone
+    from ftor.jobs.locking import lock_folder
     from ftor.jobs.processes import Processes, cores
     from ftor.show.tuning.report import print_report, write_winner
     from ftor.show.tuning.watch import Watch
@@ -83,7 +83,7 @@ def _carry_out(plan: Plan, folder: Path, picture: Path, jobs: int | None, data_d
     slots = jobs if jobs is not None else cores()
     report = TerminalReport()
     require_files(plan.config, data_dir)  # without which every trial would fail
-    with alone(folder, "ftor tune"):
+    with lock_folder(folder, "ftor tune"):
         store = Store(plan, folder)
         _announce(plan, folder, slots, report)
         watch = Watch(plan, store.trials(), slots, report)

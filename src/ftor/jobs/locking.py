@@ -1,43 +1,38 @@
-"""Files that only one process at a time may hold, on all machines that share them."""
+"""Locks that one process holds at a time. A lock vanishes with its process, even if that is killed."""
 
-import fcntl
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from ftor.errors import FtorError
 
 
-class Held(Exception):  # noqa: N818
-    """Another process holds the file, and did not let go of it in time."""
+class LockedError(FtorError):
+    """Another process holds the lock."""
 
 
 @contextmanager
-def held(path: Path, patience: float = 0.0) -> Iterator[None]:
-    """Hold a file, which is made if there is none; wait for another process for `patience` seconds."""
-    with path.open("ab") as file:
-        begun = time.monotonic()
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() - begun >= patience:
-                    raise Held(path) from None
-                time.sleep(0.2)
+def lock(file: Path, message: str, seconds: float = 0.0) -> Iterator[None]:
+    """Hold a lock.
+
+    Args:
+        file: the lock's own file. It is created, with its folder, and stays empty.
+        message: of the `LockedError` if another process holds the lock.
+        seconds: how long to wait for that process first.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        held = FileLock(file).acquire(timeout=seconds)
+    except Timeout:
+        raise LockedError(message) from None
+    with held:
         yield
 
 
 @contextmanager
-def alone(folder: Path, command: str) -> Iterator[None]:
-    """Be the only one who runs a command in a folder, which is made if there is none."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(held(folder / ".lock"))
-        except Held:
-            raise FtorError(
-                f"{folder}: expected nobody at work there, found another {command}; give another --out"
-            ) from None
+def lock_folder(folder: Path, command: str) -> Iterator[None]:
+    """Be the only process that runs `command` in a folder, which is created if it does not exist."""
+    with lock(folder / ".lock", f"{folder}: another {command} is running in this folder; use another --out"):
         yield

@@ -11,13 +11,13 @@ import torch
 
 from ftor.errors import FtorError
 from ftor.jobs.job import Epoch, Event, Failed, Finished, Job, Progress, Send, Stopped
-from ftor.jobs.locking import Held, held
+from ftor.jobs.locking import lock
 from ftor.reporting import LineReport
 from ftor.training.run import Run
 
 SECONDS_BETWEEN_EVENTS = 1.0
-PATIENCE = 60.0
-"""Seconds in which another process may leave a run's folder: one that was told to stop, say."""
+SECONDS_TO_WAIT = 60.0
+"""For another process to leave the folder, for example one that was asked to stop."""
 
 
 class JobError(FtorError):
@@ -44,12 +44,9 @@ def perform(job: Job, send: Send) -> Finished | Stopped:
     What the run says goes to the job's log, its progress to `send`. A run that has been finished before is
     not done again: its record is read.
     """
-    job.folder.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with held(job.folder.with_name(f".{job.name}.lock"), PATIENCE):
-            return _perform(job, send)
-    except Held:
-        raise JobError(f"{job.folder}: expected nobody at work there, found another process") from None
+    message = f"{job.folder}: another process is training in this folder"
+    with lock(job.folder.with_name(f".{job.name}.lock"), message, SECONDS_TO_WAIT):
+        return _perform(job, send)
 
 
 def _perform(job: Job, send: Send) -> Finished | Stopped:

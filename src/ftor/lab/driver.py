@@ -6,13 +6,13 @@ from pathlib import Path
 
 from ftor.files import append_json_line
 from ftor.jobs import Event, Executor, Failed, Finished, Job, Lost, Progress, Started, Stopped
-from ftor.jobs.locking import held
+from ftor.jobs.locking import lock
 from ftor.lab.ledger import read_ledgers, seconds
 from ftor.lab.status import Board, State, Status, headline
 from ftor.training.stopping import stop_requests
 
-PATIENCE = 60.0
-"""Seconds that somebody else may take to write a line."""
+SECONDS_TO_WAIT = 60.0
+"""For another process that writes to the ledgers."""
 LOST_AT_MOST = 3
 """How often a run is started again whose machine was lost; then it may have been its own fault."""
 
@@ -82,8 +82,9 @@ class _Driver:
 
     def _record(self, status: Status, record: dict[str, object]) -> None:
         ledger = self._ledgers / f"{status.planned.table}.jsonl"
-        ledger.parent.mkdir(parents=True, exist_ok=True)
-        with held(ledger, PATIENCE):  # somebody else may reproduce the same in another folder
+        message = f"{self._ledgers}: another process is writing to these ledgers"
+        # Another command may reproduce the same table in another folder.
+        with lock(self._ledgers / ".lock", message, SECONDS_TO_WAIT):
             if not status.planned.is_in(read_ledgers(self._ledgers)):
                 append_json_line(ledger, status.planned.record(record))
 
