@@ -2,24 +2,29 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test bench lint docs clean
+.PHONY: demo test test-fast bench lint docs clean
 
 demo: .venv/ready
 	rm -rf runs/demo
 	$(BIN)/ftor train mirror --out runs/demo
 	$(BIN)/ftor explain runs/demo "a b c d e f g h i j k a b c d e"
 
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+
 test: .venv/ready
-	$(BIN)/python -m pytest
+	$(PYTEST)
+
+test-fast: .venv/ready
+	$(PYTEST) -m "not slow"
 
 bench: .venv/ready
-	PYTHONPATH=tests $(BIN)/python benchmarks/reordering.py
-	PYTHONPATH=tests $(BIN)/python benchmarks/fertility.py
-	PYTHONPATH=tests $(BIN)/python benchmarks/recurrence.py
-	PYTHONPATH=tests $(BIN)/python benchmarks/grammar.py
-	PYTHONPATH=tests $(BIN)/python benchmarks/training.py
-	PYTHONPATH=tests $(BIN)/python benchmarks/decoding.py
-	PYTHONPATH=tests $(BIN)/python benchmarks/output_length.py
+	$(BIN)/python benchmarks/reordering.py
+	$(BIN)/python benchmarks/fertility.py
+	$(BIN)/python benchmarks/recurrence.py
+	$(BIN)/python benchmarks/grammar.py
+	$(BIN)/python benchmarks/training.py
+	$(BIN)/python benchmarks/decoding.py
+	$(BIN)/python benchmarks/output_length.py
 	$(BIN)/python benchmarks/import_time.py
 
 lint: .venv/ready
@@ -34,7 +39,7 @@ docs: .venv/ready
 
 clean:
 	rm -rf .venv site
-	find src -name '*.nb[ic]' -delete
+	find src -name '*.nb[ic]*' -delete
 
 # The constraints come with the CPU build of torch wherever there is one: never install without them.
 .venv/ready: pyproject.toml constraints.txt

@@ -1,5 +1,6 @@
 """What every test starts from: fixed seeds, and uninitialised memory that shows when somebody reads it."""
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,12 @@ import torch
 from hypothesis import settings
 from torch import Tensor
 
-from support import tiny
+from support import tiny, workers
 
 settings.register_profile("ftor", derandomize=True, deadline=None, max_examples=50)
 settings.load_profile("ftor")
 
+workers.lock_kernel_cache()
 torch.set_num_threads(1)  # on tensors this small, threads wait for each other longer than they work
 
 
@@ -23,18 +25,28 @@ def _seed() -> None:
 
 
 @pytest.fixture(scope="session")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder with train.tsv, dev.tsv and test.tsv: a few mirror pairs. Read only."""
-    return tiny.write_data(tmp_path_factory.mktemp("data"))
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], object]], Path]:
+    """Give a function that fills a folder once for all workers: `once("name", fill)`. Read only."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    return lambda name, fill: workers.make_once(shared / name, fill)
 
 
 @pytest.fixture(scope="session")
-def trained(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def data(once: Callable[..., Path]) -> Path:
+    """Give a folder with train.tsv, dev.tsv and test.tsv: a few mirror pairs. Read only."""
+    return once("mirror-pairs", tiny.write_data)
+
+
+@pytest.fixture(scope="session")
+def trained(data: Path, once: Callable[..., Path]) -> Path:
     """Give the folder of a finished run on `data` with the tiny settings. Read only."""
-    folder = tmp_path_factory.mktemp("trained") / "run"
-    finished = tiny.run_here(*tiny.train_arguments(data, folder))
-    assert finished.code == 0, finished.err
-    return folder
+
+    def train(folder: Path) -> None:
+        finished = tiny.run_here(*tiny.train_arguments(data, folder / "run"))
+        assert finished.code == 0, finished.err
+
+    return once("trained", train) / "run"
 
 
 @pytest.fixture
