@@ -13,13 +13,12 @@ import torch
 from accelerate.state import AcceleratorState
 
 import ftor
-from ftor.config import Config, TrainingConfig
+from ftor.config import Config
 from ftor.grammar import Grammar
 from ftor.model.tensors import load_tensors
 from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair
 from ftor.text.subwords import SubwordVocabularies
-from ftor.training.schedule import scheduled
 from ftor.training.trainer import Trainer
 from support import tiny, tiny_bart
 from support.tiny import assert_same_run, run_here
@@ -349,13 +348,6 @@ def test_a_text_of_too_many_subwords_is_named_with_its_line(data, arguments, tmp
     finished = run_here(*chosen)
     assert finished.code == 1
     assert "line 3: expected text of at most" in finished.err
-
-
-def test_the_schedule_rises_then_falls():
-    settings = TrainingConfig(schedule="linear", warmup_steps=4, epochs=3)
-    found = [scheduled(settings, step, 4) for step in range(12)]
-    assert found == pytest.approx([0, 0.25, 0.5, 0.75, 1, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8])
-    assert {scheduled(TrainingConfig(), step, 4) for step in range(240)} == {1.0}
 
 
 def test_a_run_whose_rates_fall_has_the_epochs_that_it_began_with(run):

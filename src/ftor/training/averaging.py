@@ -1,50 +1,20 @@
-"""A running mean of weights, which is better than the weights themselves where data are few."""
-
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+"""The mean of the weights over the last steps, which is often better than the last weights."""
 
 import torch
 from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel
 
 
-class Average:
-    """An exponential moving average of the parameters of `network`.
+def averaged(network: nn.Module, steps: float) -> AveragedModel:
+    """A copy of `network` with an exponential moving average of its parameters.
 
     Args:
-        network: whose parameters change.
-        steps: how many steps the mean reaches back to, at first all so far; 1 or less is no averaging.
+        network: the network that is trained.
+        steps: number of steps that the mean reaches back. During the first `steps` updates it is the plain
+            mean of all weights so far. 1 or less is no averaging.
     """
 
-    def __init__(self, network: nn.Module, steps: float) -> None:
-        self._network, self._steps, self._updates = network, steps, 0
-        self._means = {name: p.detach().clone() for name, p in network.named_parameters()}
+    def update(means: list[Tensor], weights: list[Tensor], updates: Tensor | int) -> None:
+        torch._foreach_lerp_(means, weights, 1 / max(min(steps, int(updates) + 1), 1))
 
-    @torch.no_grad()
-    def update(self) -> None:
-        """Take the parameters in as they are now."""
-        self._updates += 1
-        weight = 1 / max(min(self._steps, self._updates), 1)
-        torch._foreach_lerp_(list(self._means.values()), list(self._network.parameters()), weight)
-
-    @contextmanager
-    def applied(self) -> Iterator[None]:
-        """Have the network use the mean."""
-        parameters = dict(self._network.named_parameters())
-        own = {name: parameter.data for name, parameter in parameters.items()}
-        try:
-            for name, parameter in parameters.items():
-                parameter.data = self._means[name]
-            yield
-        finally:
-            for name, parameter in parameters.items():
-                parameter.data = own[name]
-
-    def state(self) -> dict[str, Tensor]:
-        """What a checkpoint keeps."""
-        return {**self._means, "updates": torch.tensor(self._updates)}
-
-    def restore(self, state: Mapping[str, Tensor]) -> None:
-        """Put back what `state` gave."""
-        self._updates = int(state["updates"])
-        for name, mean in self._means.items():
-            mean.copy_(state[name])
+    return AveragedModel(network, multi_avg_fn=update)

@@ -8,37 +8,48 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from ftor._version import __version__
+
+if sys.platform == "win32":
+    import psutil
+else:
+    import resource  # not on Windows
+
+_PACKAGE = Path(__file__).parents[1]
 
 
 def machine() -> dict[str, Any]:
-    """Which version, on what, and the most memory that this process has had."""
-    import resource  # which Windows lacks
-
-    import torch
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """The version of ftor, the machine, the peak memory of this process, and the time."""
     return {
         "version": __version__,
-        "peak_memory_mb": round(peak / (1e6 if sys.platform == "darwin" else 1e3)),
+        "peak_memory_mb": _peak_memory_mb(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, {torch.get_num_threads()} used, "
         f"torch {torch.__version__}",
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
 
 
-def commit() -> str | None:
-    """The commit of the source tree that this package runs from, if it is one; with "+" if changed since."""
-    here = Path(__file__).parent
-    if not (here.parents[1] / ".git").exists():
+def _peak_memory_mb() -> int:
+    if sys.platform == "win32":
+        return round(psutil.Process().memory_info().peak_wset / 1e6)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1e6 if sys.platform == "darwin" else 1e3))  # bytes on macOS, kilobytes on Linux
+
+
+def commit(package: Path = _PACKAGE) -> str | None:
+    """The commit of the source tree that this package runs from, followed by "+" if it was changed since.
+
+    None if the package was installed from elsewhere.
+    """
+    if not (package.parents[1] / ".git").exists():
         return None
     try:
         head = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"], cwd=here, capture_output=True, check=True
+            ["git", "rev-parse", "--short", "HEAD"], cwd=package, capture_output=True, check=True
         )
-        changed = subprocess.run(
-            ["git", "diff", "--quiet", "HEAD", "--", "."], cwd=here, check=False
-        ).returncode
+        diff = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "."], cwd=package, check=False)
     except (OSError, subprocess.CalledProcessError):
         return None
-    return head.stdout.decode().strip() + "+" * bool(changed)
+    return head.stdout.decode().strip() + "+" * bool(diff.returncode)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import torch
 from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel
 
 from ftor.networks.transducer import Losses
 from ftor.text.reading import Pair
-from ftor.training.averaging import Average
 
 
 @dataclass
@@ -48,18 +49,19 @@ class Optimizer(Protocol):
         ...
 
 
-def to_tensors(network: nn.Module, optimizer: Optimizer, average: Average | None) -> dict[str, Tensor]:
+def to_tensors(network: nn.Module, optimizer: Optimizer, average: AveragedModel | None) -> dict[str, Tensor]:
     """The tensors of a run under names that tell them apart."""
     tensors = {f"model.{name}": value for name, value in network.state_dict().items()}
     for number, values in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{number}.{name}": value for name, value in values.items()}
     if average is not None:
-        tensors |= {f"average.{name}": value for name, value in average.state().items()}
+        tensors |= {f"average.{name}": mean for name, mean in average.module.named_parameters()}
+        tensors["average.updates"] = average.n_averaged
     return tensors
 
 
 def from_tensors(
-    tensors: dict[str, Tensor], network: nn.Module, optimizer: Optimizer, average: Average | None
+    tensors: dict[str, Tensor], network: nn.Module, optimizer: Optimizer, average: AveragedModel | None
 ) -> None:
     """Put back what `to_tensors` gave."""
     network.load_state_dict(_below("model.", tensors))
@@ -69,7 +71,11 @@ def from_tensors(
         saved.setdefault(int(number), {})[key] = value
     optimizer.load_state_dict(optimizer.state_dict() | {"state": saved})
     if average is not None:
-        average.restore(_below("average.", tensors))
+        means = _below("average.", tensors)
+        average.n_averaged.copy_(means["updates"])
+        with torch.no_grad():
+            for name, mean in average.module.named_parameters():
+                mean.copy_(means[name])
 
 
 def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -6,8 +6,8 @@ import math
 import random
 import time
 import traceback
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.batches import Batch, bounded, bucketed
 from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair
-from ftor.training.averaging import Average
+from ftor.training.averaging import averaged
 from ftor.training.checkpoint import Checkpoints
 from ftor.training.data import TrainingData
 from ftor.training.provenance import commit, machine
@@ -91,7 +91,7 @@ class Trainer:
         )
         self.network, self.optimizer = self.accelerator.prepare(self.model.network, optimizer)
         steps = settings.average_epochs * math.ceil(len(self.train_set) / settings.batch_size)
-        self.average = Average(self.model.network, steps) if steps else None
+        self.average = averaged(self.model.network, steps) if steps else None
         self.state = State()
         self._commit = commit()  # of the code that runs now, whatever happens to its folder until the end
 
@@ -124,9 +124,9 @@ class Trainer:
                     self._epoch(asked, count)
             return self._finish()
         finally:
-            self._part()
+            self._leave_process_group()
 
-    def _part(self) -> None:
+    def _leave_process_group(self) -> None:
         """Leave the processes that train together, with nothing left of what joins them.
 
         A thread of the process group that still runs when the interpreter ends can abort it. The threads end
@@ -160,11 +160,22 @@ class Trainer:
                 self._save_checkpoint()
                 saved = time.monotonic()
         speed = (count.done - first) / max(time.monotonic() - begun, 1e-9)
-        with self.average.applied() if self.average is not None else nullcontext():
+        with self._averaged_weights():
             is_best = self._evaluate_epoch(speed)
             if is_best and self.accelerator.is_main_process:
                 self.model.save_weights(self.folder)
         self._end_epoch(is_best)
+
+    @contextmanager
+    def _averaged_weights(self) -> Iterator[None]:
+        """Let the model use the averaged weights, if there are any."""
+        network = self.model.network
+        if self.average is not None:
+            self.model.network = self.average.module
+        try:
+            yield
+        finally:
+            self.model.network = network
 
     def _step(self, rows: Tensor) -> list[float]:
         """One update from the examples `rows`; returns the sums of their loss terms, over all processes."""
@@ -196,7 +207,7 @@ class Trainer:
         set_learning_rates(self.optimizer, settings, state.epoch * in_epoch + state.step, in_epoch)
         self.optimizer.step()
         if self.average is not None:
-            self.average.update()
+            self.average.update_parameters(self.model.network)
         return sums  # type: ignore[no-any-return]
 
     def _objective(self, losses: Losses) -> Tensor:
