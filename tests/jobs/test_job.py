@@ -1,5 +1,7 @@
 """Jobs and events on their way between processes."""
 
+import math
+
 import pytest
 
 from ftor.config import Config
@@ -18,6 +20,7 @@ def test_a_job_is_the_same_in_another_process(tmp_path):
     [
         Started("process 3"),
         Progress(3, 40, 12.5),
+        Progress(0, 40, math.inf),
         Epoch({"epoch": 1, "dev_loss": 0.25}),
         Finished({"test": {"exact_match": 1.0}, "commit": None}),
         Stopped(),
@@ -29,3 +32,14 @@ def test_an_event_is_the_same_in_another_process(event):
     line = event_to_json(event)
     assert "\n" not in line
     assert event_from_json(line) == event
+
+
+def test_an_undefined_loss_stays_one():
+    epoch = event_from_json(event_to_json(Epoch({"dev_loss": math.nan})))
+    assert math.isnan(epoch.record["dev_loss"])
+
+
+@pytest.mark.parametrize("line", ['{"kind": "epo', "{}", "null", '{"kind": "started"}', '{"kind": "other"}'])
+def test_half_a_line_is_no_event(line):
+    with pytest.raises(ValueError, match="validation error"):
+        event_from_json(line)

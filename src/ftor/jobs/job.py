@@ -1,24 +1,25 @@
-"""One run of many: an experiment with its seed, folder and share of the machine, and what is heard of it."""
+"""A job, the events that report on it, and the interface of places that run jobs."""
 
 import json
-import tomllib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Annotated, Any, Literal, Protocol, Self
+
+from pydantic import Field, TypeAdapter
 
 from ftor.config import Config
 
 
 @dataclass(frozen=True)
 class Job:
-    """A run to be carried out somewhere.
+    """One training run.
 
     Attributes:
-        folder: where the run lives; what is there already is gone on with.
-        data_folder: where its pairs are, if the user says so.
-        threads: CPU threads that it may use.
-        gpus: GPUs that it needs, on a cluster.
+        folder: of the run. If it holds a run that was stopped, the job resumes that run.
+        data_folder: folder of the pairs, or None for the default folders.
+        threads: number of CPU threads.
+        gpus: number of GPUs that the job asks a cluster for.
     """
 
     config: Config
@@ -32,120 +33,122 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The folder's, which tells jobs apart."""
+        """Name of the folder."""
         return self.folder.name
 
     @property
     def log(self) -> Path:
-        """Where what the run says is kept."""
+        """File of the run's messages, beside its folder."""
         return self.folder.with_name(f"{self.name}.log")
 
     def to_json(self) -> str:
-        """One line from which `from_json` makes the same job in another process."""
-        data_folder = None if self.data_folder is None else str(self.data_folder.absolute())
-        values = {"config": self.config.to_toml(), "folder": str(self.folder), "data_folder": data_folder}
-        return json.dumps(values | {"threads": self.threads, "gpus": self.gpus})
+        """Return the job as one line of JSON."""
+        return _JOB.dump_json(self).decode()
 
     @classmethod
-    def from_json(cls, line: str) -> Self:
-        """Undo `to_json`."""
-        values = json.loads(line)
-        config = Config.check(tomllib.loads(values["config"]), values["folder"])
-        data_folder = values["data_folder"] and Path(values["data_folder"])
-        return cls(config, Path(values["folder"]), data_folder, values["threads"], values["gpus"])
+    def from_json(cls, line: str) -> "Job":
+        """Read a job from `to_json`."""
+        return _JOB.validate_json(line)
 
 
 @dataclass(frozen=True)
 class Started:
-    """It has its place, and begins or goes on."""
+    """The job was started or resumed."""
 
     where: str
+    kind: Literal["started"] = "started"
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How many examples it has trained on, and how long it will still take at this rate."""
+    """Number of examples that were trained on, of how many, and the time that the others take."""
 
     done: int
     total: int
     seconds_left: float
+    kind: Literal["progress"] = "progress"
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """What was found at the end of an epoch, as in the run's log."""
+    """An epoch ended. `record` is its line in the run's log."""
 
     record: dict[str, Any]
+    kind: Literal["epoch"] = "epoch"
 
 
 @dataclass(frozen=True)
 class Finished:
-    """It is done; `record` is the ledger's line."""
+    """The job is done. `record` is its line in a ledger."""
 
     record: dict[str, Any]
+    kind: Literal["finished"] = "finished"
 
 
 @dataclass(frozen=True)
 class Stopped:
-    """Somebody stopped it; it can go on."""
+    """The job was stopped. It can be resumed."""
+
+    kind: Literal["stopped"] = "stopped"
 
 
 @dataclass(frozen=True)
 class Failed:
-    """It cannot go on, and why."""
+    """The job failed. It is not started again."""
 
     reason: str
+    kind: Literal["failed"] = "failed"
 
 
 @dataclass(frozen=True)
 class Lost:
-    """The machine that carried it out is gone, through no fault of its own; a cluster has others."""
+    """The machine or process that ran the job is gone. The job can be resumed elsewhere."""
 
     reason: str
+    kind: Literal["lost"] = "lost"
 
 
 Event = Started | Progress | Epoch | Finished | Stopped | Failed | Lost
-_EVENTS: dict[str, type[Event]] = {
-    kind.__name__: kind for kind in (Started, Progress, Epoch, Finished, Stopped, Failed, Lost)
-}
-Send = Callable[[Event], None]
 LAST = (Finished, Stopped, Failed, Lost)
-"""After one of these, nothing more is heard of a job."""
+"""No event of a job follows one of these."""
+Send = Callable[[Event], None]
+
+_JOB = TypeAdapter(Job)
+_EVENT: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="kind")])
 
 
 def event_to_json(event: Event) -> str:
-    """One line from which `event_from_json` makes the same event."""
-    return json.dumps({"event": type(event).__name__} | asdict(event))
+    """Return an event as one line of JSON."""
+    return json.dumps(asdict(event))  # keeps NaN and infinity, which pydantic writes as null
 
 
 def event_from_json(line: str) -> Event:
-    """Undo `event_to_json`."""
-    values = json.loads(line)
-    return _EVENTS[values.pop("event")](**values)
+    """Read an event from `event_to_json`."""
+    return _EVENT.validate_json(line)
 
 
 class Executor(Protocol):
-    """A place where jobs are carried out. Used with `with`, which leaves none running."""
+    """A place that runs jobs, used in a `with` statement. Leaving the statement stops all jobs."""
 
     slots: int
-    """How many jobs it can be given at a time."""
+    """Number of jobs that it takes at a time."""
 
     def __enter__(self) -> Self:
         """Get ready."""
         ...
 
     def __exit__(self, *error: object) -> None:
-        """Stop what still runs."""
+        """Stop the jobs that still run."""
         ...
 
     def start(self, job: Job) -> None:
-        """Carry out a job, now or when there is room."""
+        """Run a job now, or as soon as there is room."""
         ...
 
     def stop(self, job: Job) -> None:
-        """Have a job stop where it can go on from; `Stopped` says when it has."""
+        """Ask a job to stop at a checkpoint. The event `Stopped` reports when it has."""
         ...
 
     def wait(self, seconds: float) -> list[tuple[Job, Event]]:
-        """What has happened, after waiting for that long at most."""
+        """Return new events. Waits for the first one for at most `seconds`."""
         ...

@@ -98,7 +98,7 @@ class Processes:
             for line in process.stdout:
                 try:
                     last = event_from_json(line)
-                except (ValueError, LookupError, TypeError):  # it was killed while it wrote this
+                except ValueError:  # the process was killed while it wrote this line
                     break
                 if isinstance(last, LAST):
                     break

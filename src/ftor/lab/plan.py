@@ -87,6 +87,7 @@ def plan(choice: Choice, out: Path, data_folder: Path | None, threads: int) -> l
             f"--only {', '.join(choice.only)}: expected experiments of {', '.join(choice.tables)}, which are "
             f"{', '.join(known)}"
         )
+    data_folder = data_folder and data_folder.absolute()  # a cluster's nodes have other working folders
     planned = []
     for seed in range(max(_seeds(choice, table) for table in choice.tables)):
         for table, row in rows:

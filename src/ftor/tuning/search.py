@@ -65,7 +65,7 @@ class Search:
         self, store: Store, executor: Executor, watch: Watch, threads: int, data_folder: Path | None
     ) -> None:
         self.store, self.executor, self.watch = store, executor, watch
-        self.threads, self.data_folder = threads, data_folder
+        self.threads, self.data_folder = threads, data_folder and data_folder.absolute()
         self._objective = logged_as(store.plan.config, data_folder)
         self._waiting: deque[Run] = deque()
         self._running: dict[Job, Run] = {}
