@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import get_args
 
@@ -68,11 +66,3 @@ def test_no_ledgers(tmp_path):
     finished = run_here("results", "--ledgers", tmp_path / "none")
     assert (finished.code, finished.out) == (1, "")
     assert "expected a folder of ledgers" in finished.err
-
-
-def test_tables_need_neither_torch_nor_matplotlib():
-    code = (
-        "import sys, ftor.cli.main, ftor.show.formats; "
-        "sys.exit(bool({'torch', 'matplotlib'} & set(sys.modules)))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

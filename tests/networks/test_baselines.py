@@ -3,8 +3,6 @@
 import json
 import shutil
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +18,7 @@ from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair
 from ftor.text.subwords import SubwordVocabularies
 from ftor.training.trainer import Trainer
-from support import tiny, tiny_bart
+from support import tiny_bart
 from support.tiny import assert_same_run, run_here
 
 ARCHITECTURES = ("lstm", "transformer", "bart")
@@ -378,14 +376,6 @@ def test_vectors_of_new_words_are_looked_up(data, tmp_path, arguments):
     model.predict([["a", "z"]])
     assert model.network.embedding.weight.requires_grad
     assert model.network.embedding._later.tolist() == [[11.0, 1.0, -1.0]]
-
-
-def test_transformers_is_imported_for_bart_only():
-    code = (
-        "import sys, ftor, ftor.training.run, ftor.cli.main, ftor.model.model; "
-        "sys.exit('transformers' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], env=tiny.environment(), check=False).returncode == 0
 
 
 def test_a_grammar_that_accepts_nothing_in_the_beam_is_told(folders, tmp_path):

@@ -1,8 +1,6 @@
 """The fertility operations, as kernels and as plain torch, against enumeration and against each other."""
 
 import math
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 
@@ -501,8 +499,3 @@ def test_strided_input_is_read_by_its_strides(ops: str) -> None:
         with_gradient(strided, lengths, 5), with_gradient(strided.contiguous(), lengths, 5), strict=True
     ):
         assert torch.equal(one, other)
-
-
-def test_numba_is_imported_when_first_needed() -> None:
-    script = "import sys, ftor.distributions; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
