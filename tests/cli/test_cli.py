@@ -201,9 +201,7 @@ class TestOut:
         write(tmp_path / "precious", "text")
         finished = own("--train", data / "train.tsv", "--out", tmp_path)
         assert finished.code == 2
-        assert (
-            f"--out {tmp_path}: expected a new or empty folder; to go on there, use --resume" in finished.err
-        )
+        assert f"--out {tmp_path}: the folder is not empty; use --resume to continue a run" in finished.err
         assert [path.name for path in tmp_path.iterdir()] == ["precious"]
 
     def test_a_file_is_refused(self, own, tmp_path, data):

@@ -63,7 +63,7 @@ def test_a_killed_driver_stops_its_runs_and_the_same_command_goes_on(tmp_path, a
     logs = [path.read_text() for path in tmp_path.glob("runs/mirror-*.log")]
     assert len(logs) == 2
     assert all(log.count("going on with") == 1 for log in logs)
-    assert all(log.count("stopped; to go on") == 1 for log in logs), "the runs saw that their driver is gone"
+    assert all(log.count("stopped; to resume") == 1 for log in logs), "the runs saw that their driver is gone"
     records = ledger(tmp_path)
     assert sorted(record["seed"] for record in records) == [0, 1]
     for record in records:

@@ -88,7 +88,7 @@ def test_stopped_and_failed_jobs(tmp_path, two_nodes):
         executor.stop(long)
         found = ends(executor, long, bad)
     assert found[long] == Stopped()
-    assert "stopped; to go on" in long.log.read_text()
+    assert "stopped; to resume" in long.log.read_text()
     assert isinstance(found[bad], Failed)
     assert found[bad].reason.startswith("none.tsv: no such file")
 

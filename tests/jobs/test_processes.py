@@ -97,4 +97,4 @@ def test_leaving_stops_what_still_runs(tmp_path, alone):
         until(executor, Epoch, job)
     with pytest.raises(ProcessLookupError):
         os.kill(int(started.where.split()[1]), 0)
-    assert "stopped; to go on" in job.log.read_text()
+    assert "stopped; to resume" in job.log.read_text()

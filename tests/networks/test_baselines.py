@@ -115,7 +115,7 @@ class TestAll:
 
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(Trainer, "_step", interrupted)
-            with pytest.raises(AssertionError, match="stopped; to go on"):
+            with pytest.raises(AssertionError, match="stopped; to resume"):
                 run(architecture, "stopped", **settings)
         folder = whole.parent / "stopped"
         assert load_tensors(folder / "checkpoint.safetensors")[1]["step"] == 2
@@ -353,7 +353,7 @@ def test_a_run_whose_rates_fall_has_the_epochs_that_it_began_with(run):
     assert "training.epochs=N" not in (folder / "README.md").read_text()
     finished = run_here("train", "--resume", folder, "--set", "training.epochs=3")
     assert finished.code == 2
-    assert "--set training.epochs: a run goes on as it began" in finished.err
+    assert "--set training.epochs: a resumed run keeps its settings" in finished.err
 
 
 def test_no_clipping_leaves_large_gradients_alone(run):

@@ -160,7 +160,7 @@ class TestStopped:
         assert (stopped.code, stopped.out) == (1, "")
         assert not (folder / "metrics.json").exists()
         assert state_of(folder)["step"] > 0
-        command = shlex.split(re.search(r"^stopped; to go on: (.*)$", stopped.err, re.M)[1])
+        command = shlex.split(re.search(r"^stopped; to resume: (.*)$", stopped.err, re.M)[1])
         assert command == ["ftor", "train", "--resume", str(folder)]
         assert run_here(*command[1:]).code == 0
         assert_same_run(folder, run("whole", training__epochs=8))
@@ -225,7 +225,10 @@ class TestGoingOn:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            (["--set", "model.width=32"], r"--set model.width: a run goes on as it began; only .*epochs"),
+            (
+                ["--set", "model.width=32"],
+                r"--set model.width: a resumed run keeps .* only .*epochs",
+            ),
             (["--set", "training.learning_rate=1.0"], r"--set training.learning_rate: "),
             (["--set", "data.train=other.tsv"], r"--set data.train: "),
             (["--set", "decoding.grammar=geo"], r"--set decoding.grammar: "),
@@ -246,14 +249,12 @@ class TestGoingOn:
     def test_another_experiment_is_refused(self, copy):
         finished = run_here("train", "mirror", "--resume", copy)
         assert (finished.code, finished.out) == (2, "")
-        assert f"--resume {copy}: expected experiment transducer, found mirror" in finished.err
+        assert f"--resume {copy}: this is a run of transducer, not of mirror" in finished.err
 
     def test_a_folder_without_a_run_is_named(self, tmp_path):
         finished = run_here("train", "--resume", tmp_path)
         assert finished.code == 1
-        assert (
-            finished.err == f"error: {tmp_path}: expected a run to go on with, found no config.toml in it\n"
-        )
+        assert finished.err == f"error: {tmp_path}: not a run that can be resumed: it has no config.toml\n"
 
     @pytest.mark.parametrize("split", ["train", "dev"])
     def test_other_pairs_are_refused_and_the_model_survives(self, tmp_path, split):
@@ -369,7 +370,7 @@ class TestRecords:
         monkeypatch.setattr("ftor.training.run.get_available_trackers", lambda: ["tensorboard"])
         finished = run_here(*train_arguments(data, tmp_path / "run", {"training.trackers": [tracker]}))
         assert finished.code == 2
-        assert f"expected one that is installed (tensorboard), found '{tracker}'" in finished.err
+        assert f"training.trackers: {tracker} is not installed; installed are: tensorboard" in finished.err
         assert not (tmp_path / "run").exists()
 
     def test_the_ledger_grows_by_a_line(self, data, tmp_path):

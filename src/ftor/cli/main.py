@@ -98,7 +98,7 @@ def train(
             raise typer.BadParameter(
                 "--resume takes its data, seed and folder from the run", param_hint="--resume"
             )
-        run = Run.stopped(resume, experiment, overrides)
+        run = Run.resume(resume, experiment, overrides)
     else:
         if experiment is None:
             raise typer.BadParameter("an experiment, or --resume DIR", param_hint="NAME|FILE.toml")
@@ -119,7 +119,7 @@ def train(
     metrics = run.train(data_dir, TerminalReport(), ledger)
     if metrics is None:
         raise typer.Exit(1)
-    if run.speaks:
+    if run.is_main_process:
         _show_metrics(metrics)
 
 

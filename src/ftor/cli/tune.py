@@ -88,7 +88,7 @@ def _carry_out(plan: Plan, folder: Path, picture: Path, jobs: int | None, data_d
         _announce(plan, folder, slots, report)
         watch = Watch(plan, store.trials(), slots, report)
         if not Search(store, Processes(slots), watch, max(1, cores() // slots), data_dir).run():
-            report.say(f"stopped; to go on: {shlex.join(['ftor', *sys.argv[1:]])}")
+            report.say(f"stopped; to resume: {shlex.join(['ftor', *sys.argv[1:]])}")
             return False
         trials = store.trials()
         print_report(plan, trials)

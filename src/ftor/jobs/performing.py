@@ -53,7 +53,7 @@ def _perform(job: Job, send: Send) -> Finished | Stopped:
     with job.log.open("a", encoding="utf-8") as log:
         run = Run(job.config, job.folder)  # what was stopped before it got its config.toml begins anew
         if (job.folder / "config.toml").exists():
-            run = Run.stopped(job.folder, None, ())
+            run = Run.resume(job.folder)
         if (run.config.hash, run.config.training.seed) != (job.config.hash, job.config.training.seed):
             raise JobError(
                 f"{job.folder}: expected a run of {job.config.name} as it is configured now, found one of "

@@ -10,7 +10,7 @@ from ftor.model.tensors import CheckpointError, load_tensors, save_tensors
 
 
 class Checkpoints:
-    """The last two checkpoints of a run, so that a damaged one costs minutes and not the run."""
+    """The last two checkpoints of a run. If the newest is damaged, the one before is used."""
 
     def __init__(self, folder: Path) -> None:
         self.incoming = folder / "checkpoint.incoming.safetensors"
@@ -18,24 +18,24 @@ class Checkpoints:
         self.previous = folder / "checkpoint.previous.safetensors"
 
     def save(self, tensors: Mapping[str, Tensor], description: Mapping[str, Any]) -> None:
-        """Write a new checkpoint; the newest so far becomes the previous one."""
-        save_tensors(self.incoming, tensors, description)  # whole before the others move
+        """Write a new checkpoint and keep the one before."""
+        save_tensors(self.incoming, tensors, description)  # complete before the others are renamed
         if self.newest.exists():
             self.newest.replace(self.previous)
         self.incoming.replace(self.newest)
 
     def load(self, warn: Callable[[str], object]) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-        """The newest whole checkpoint, or None if there has been none."""
-        found = [path for path in (self.incoming, self.newest, self.previous) if path.exists()]
-        for path in found:
+        """Read the newest undamaged checkpoint. Returns None if there is none at all."""
+        paths = [path for path in (self.incoming, self.newest, self.previous) if path.exists()]
+        for path in paths:
             try:
                 loaded = load_tensors(path)
             except CheckpointError as error:
-                warn(f"{error}; trying the one before")
+                warn(f"{error}; the one before is used")
                 continue
-            if path == self.incoming:  # its writer was killed between two renames
+            if path == self.incoming:  # the process was killed between two renames
                 path.replace(self.newest)
             return loaded
-        if found:
-            raise CheckpointError(f"{self.newest}: expected a whole checkpoint, found only damaged ones")
+        if paths:
+            raise CheckpointError(f"{self.newest}: all checkpoints are damaged")
         return None

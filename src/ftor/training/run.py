@@ -1,4 +1,4 @@
-"""A run: the folder that it lives in, from its first step or from where it was stopped, to its record."""
+"""A run: one training of an experiment, in a folder of its own."""
 
 import ctypes
 import shlex
@@ -24,70 +24,86 @@ from ftor.training.trainer import Trainer
 
 @dataclass(frozen=True)
 class Run:
-    """An experiment and its folder."""
+    """An experiment and the folder where it is trained."""
 
     config: Config
     folder: Path
 
     @classmethod
     def new(cls, config: Config, folder: Path | None) -> "Run":
-        """Begin in a folder that is new or empty: runs/NAME-SEED, or the next free one, if none is given."""
-        chosen = [_free_folder(config, folder) if _processes().is_main_process else None]
-        broadcast_object_list(chosen)  # the first process may fill it before the others look
-        assert chosen[0] is not None
-        return cls(config, chosen[0])
+        """Start a run in a new or empty folder. The default is the next free runs/NAME-SEED."""
+        folders = [_free_folder(config, folder) if _processes().is_main_process else None]
+        broadcast_object_list(folders)  # the main process may write to it before the others look
+        assert folders[0] is not None
+        return cls(config, folders[0])
 
     @classmethod
-    def stopped(cls, folder: Path, name: str | None, overrides: Sequence[str]) -> "Run":
-        """Take up a run again; only the number of epochs and what changes no result may be set anew."""
+    def resume(cls, folder: Path, name: str | None = None, overrides: Sequence[str] = ()) -> "Run":
+        """Continue the run in `folder`.
+
+        Args:
+            folder: where the run was stopped.
+            name: the name of its experiment, to be checked.
+            overrides: `section.key=value`. Only the number of epochs and settings that change no result may
+                be set.
+        """
         if not (folder / "config.toml").is_file():
-            raise CheckpointError(f"{folder}: expected a run to go on with, found no config.toml in it")
+            raise CheckpointError(f"{folder}: not a run that can be resumed: it has no config.toml")
         before = Config.load(folder / "config.toml")
         config = Config.load(folder / "config.toml", overrides)
         if name is not None and name != before.name:
-            raise ConfigError(f"--resume {folder}: expected experiment {before.name}, found {name}")
-        free = {"epochs", "checkpoint_minutes", "trackers", "evaluation_batch_size"}
+            raise ConfigError(f"--resume {folder}: this is a run of {before.name}, not of {name}")
+        allowed = {"epochs", "checkpoint_minutes", "trackers", "evaluation_batch_size"}
         if before.training.schedule == "linear":
-            free.remove("epochs")  # all learning rates depend on it
+            allowed.remove("epochs")  # all learning rates depend on it
         for section in ("data", "model", "training", "decoding"):
             old, new = getattr(before, section).model_dump(), getattr(config, section).model_dump()
-            changed = [key for key in old if old[key] != new.get(key) and key not in free]
+            changed = [key for key in old if old[key] != new.get(key) and key not in allowed]
             if changed:
                 raise ConfigError(
-                    f"--set {section}.{changed[0]}: a run goes on as it began; only "
-                    f"{', '.join(sorted(free))} may change"
+                    f"--set {section}.{changed[0]}: a resumed run keeps its settings; only "
+                    f"{', '.join(sorted(allowed))} can be changed"
                 )
         return cls(config, folder)
 
     @property
-    def speaks(self) -> bool:
-        """Whether this is the process, of several that train together, that shows and records results."""
+    def is_main_process(self) -> bool:
+        """Whether this process shows and records the results, if several processes train together."""
         return bool(_processes().is_main_process)
 
     def train(self, data_folder: Path | None, report: Report, ledger: Path | None) -> dict[str, Any] | None:
-        """Train to the end and return the metrics, or None if somebody stopped it."""
+        """Train to the end.
+
+        Args:
+            data_folder: where the files of the experiment are, if not in the usual folders.
+            report: receives messages and progress.
+            ledger: a JSONL file that the metrics are appended to.
+
+        Returns:
+            The metrics, or None if the run was stopped by Ctrl-C or SIGTERM.
+        """
         _keep_freed_memory()
         _check_trackers(self.config)
-        report = report if self.speaks else SILENT
-        with _processes().main_process_first():  # which generates data, if there is none, for all
-            splits = load_training_data(self.config, data_folder, self.folder, report)
-        trainer = Trainer(self.config, splits, self.folder, report)  # or an error, with nothing written
+        report = report if self.is_main_process else SILENT
+        with _processes().main_process_first():  # it generates missing data for all
+            data = load_training_data(self.config, data_folder, self.folder, report)
+        trainer = Trainer(self.config, data, self.folder, report)  # an error here leaves no files
         self.folder.mkdir(parents=True, exist_ok=True)
         report.say(f"run: {self.folder}")
-        if self.speaks and not (self.folder / "config.toml").exists():
+        if self.is_main_process and not (self.folder / "config.toml").exists():
             write_text(self.folder / "config.toml", self.config.to_toml())  # from now on it can be resumed
         try:
             metrics = trainer.run()
         except Interrupted:
-            report.say(f"stopped; to go on: {self._resume_command(data_folder, ledger)}")
+            report.say(f"stopped; to resume: {self._resume_command(data_folder, ledger)}")
             return None
         report.say(f"model in {self.folder}")
-        if ledger is not None and self.speaks:
+        if ledger is not None and self.is_main_process:
             append_json_line(ledger, {"config": self.config.hash, **metrics})
         return metrics
 
     def _resume_command(self, data_folder: Path | None, ledger: Path | None) -> str:
-        """What goes on exactly: the number of threads decides the order of sums."""
+        """The command that continues this run exactly. The number of threads decides the order of sums."""
         threads = torch.get_num_threads()
         options = {
             "--data-dir": data_folder,
@@ -99,18 +115,20 @@ class Run:
 
 
 def _processes() -> PartialState:
-    """The processes that train together, as torchrun or accelerate launch has started them, or this alone."""
-    # By itself accelerate takes processes on a machine without accelerators for strangers.
+    """The processes that train together, started by torchrun or accelerate launch; else this one."""
+    # Without cpu=True, accelerate ignores the other processes on a machine without accelerators.
     return PartialState(cpu=parse_flag_from_env("ACCELERATE_USE_CPU") or not torch.accelerator.is_available())
 
 
 def _check_trackers(config: Config) -> None:
-    """Refuse trackers that are not installed, which accelerate would pass over in silence."""
+    """Raise if a tracker is not installed. Accelerate would ignore it silently."""
     installed = [str(tracker) for tracker in get_available_trackers()]
     for tracker in config.training.trackers:
         if tracker not in installed:
-            known = f"one that is installed ({', '.join(installed) or 'none is'})"
-            raise ConfigError(f"training.trackers: expected {known}, found {tracker!r}")
+            raise ConfigError(
+                f"training.trackers: {tracker} is not installed; installed are: "
+                f"{', '.join(installed) or 'none'}"
+            )
 
 
 def _free_folder(config: Config, folder: Path | None) -> Path:
@@ -119,12 +137,12 @@ def _free_folder(config: Config, folder: Path | None) -> Path:
         names = (stem if number == 1 else Path(f"{stem}-{number}") for number in range(1, sys.maxsize))
         return next(name for name in names if not name.exists())
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ConfigError(f"--out {folder}: expected a new or empty folder; to go on there, use --resume")
+        raise ConfigError(f"--out {folder}: the folder is not empty; use --resume to continue a run")
     return folder
 
 
 def _keep_freed_memory() -> None:
-    """Tell glibc to keep freed memory: fresh pages for every tensor cost a tenth of a training step."""
+    """Tell glibc to keep freed memory. New pages for every tensor take a tenth of a training step."""
     if not sys.platform.startswith("linux"):
         return
     try:

@@ -1,4 +1,4 @@
-"""Ctrl-C, or SIGTERM: the first ends what runs at the next good moment, the second at once."""
+"""Ctrl-C and SIGTERM: the first one asks to stop soon, a second one stops at once."""
 
 import signal
 from collections.abc import Iterator
@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 
 class Interrupted(Exception):  # noqa: N818
-    """Somebody pressed Ctrl-C; a checkpoint has been written."""
+    """Training was stopped by Ctrl-C or SIGTERM. A checkpoint has been written."""
 
 
 @contextmanager
 def stop_requests() -> Iterator[list[bool]]:
-    """A list whose only value turns True at the first Ctrl-C or SIGTERM; a second one stops at once."""
+    """Give a list with one value, which becomes True at the first Ctrl-C or SIGTERM."""
     asked = [False]
 
     def note(number: int, frame: object) -> None:
@@ -22,7 +22,7 @@ def stop_requests() -> Iterator[list[bool]]:
     signals = (signal.SIGINT, signal.SIGTERM)
     try:
         before = {number: signal.signal(number, note) for number in signals}
-    except ValueError:  # not the main thread, which alone hears of signals
+    except ValueError:  # only the main thread can handle signals
         yield asked
         return
     try:
