@@ -17,7 +17,7 @@ from ftor.model.model import Model
 from ftor.networks import Transducer
 from ftor.show.progress import Report
 from ftor.text.encoded_pairs import EncodedPairs
-from ftor.text.reading import Pair, tokenize
+from ftor.text.reading import Pair, tokenize, write_pairs
 from ftor.training.run import Run
 from timing import arguments, largest_difference, print_records, progress, refuse_unless_equal, write_json
 
@@ -67,8 +67,8 @@ def epochs(name: str, pairs: list[Pair], count: int) -> Iterator[float]:
     with tempfile.TemporaryDirectory() as folder:
         train, dev = Path(folder) / "train.tsv", Path(folder) / "dev.tsv"
         rows = [(" ".join(pair.source), " ".join(pair.target)) for pair in pairs]
-        mirror.write(rows, train)
-        mirror.write(rows[:8], dev)
+        write_pairs(rows, train)
+        write_pairs(rows[:8], dev)
         config = Config.load(name, [f"training.epochs={count}"])
         data = config.data.model_copy(update={"train": str(train), "dev": str(dev), "test": None})
         config = config.model_copy(update={"data": data})

@@ -6,8 +6,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from ftor.datasets import fetching, sources
-from ftor.datasets.sources import Dataset, Home
+from ftor.datasets import DATASETS, fetching
+from ftor.datasets.published import Download, PublishedDataset
 from support.archives import PAIRS, VECTORS, row, tree, write_all, zip_of
 from support.tiny import run_here
 
@@ -80,14 +80,12 @@ def site():
 
 @pytest.fixture
 def fetch(tmp_path, monkeypatch, site):
-    """Run `ftor data fetch` where the mirror data's home is the site."""
+    """Run `ftor data fetch` where the mirror data comes from the site."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("FTOR_DATA", raising=False)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    for module in ("importing", "fetching"):
-        monkeypatch.setattr(f"ftor.datasets.{module}.published", lambda: CHECKSUMS)
-    mirror = Dataset("mirror", tuple(CHECKSUMS), (Home(f"{site.url}/data.zip"),))
-    monkeypatch.setitem(sources.DATASETS, "mirror", mirror)
+    mirror = PublishedDataset("mirror", CHECKSUMS, (Download(f"{site.url}/data.zip"),))
+    monkeypatch.setitem(DATASETS, "mirror", mirror)
     site.files["/data.zip"] = ARCHIVE
 
     def run(*arguments):
@@ -110,14 +108,14 @@ def test_an_archive(fetch, tmp_path, site):
 
 
 def test_single_files_and_one_archive_for_two(fetch, tmp_path, site, monkeypatch):
-    homes = tuple(Home(f"{site.url}/deep/{file}") for file in CHECKSUMS)
-    monkeypatch.setitem(sources.DATASETS, "mirror", Dataset("mirror", tuple(CHECKSUMS), homes))
+    downloads = tuple(Download(f"{site.url}/deep/{file}") for file in CHECKSUMS)
+    monkeypatch.setitem(DATASETS, "mirror", PublishedDataset("mirror", CHECKSUMS, downloads))
     site.files = {"/deep/mirror/train.tsv": MORE_PAIRS, "/deep/mirror/dev.tsv": PAIRS}
     assert fetch("mirror", "--to", "files").code == 0
     assert tree(tmp_path) == ["files/mirror/dev.tsv", "files/mirror/train.tsv"]
     site.files["/both.zip"] = ARCHIVE
-    style = Dataset("style", ("ATP/test.tsv",), ())
-    monkeypatch.setitem(sources.DATASETS, "style", style)
+    style = PublishedDataset("style", {"ATP/test.tsv": None}, ())
+    monkeypatch.setitem(DATASETS, "style", style)
     sha256 = hashlib.sha256(ARCHIVE).hexdigest()
     finished = fetch("mirror", "style", "--to", "both", "--url", f"{site.url}/both.zip", "--sha256", sha256)
     assert finished.code == 0, finished.err
@@ -142,8 +140,8 @@ def test_a_wrong_checksum_of_a_file(fetch, tmp_path, site):
 @pytest.mark.parametrize("given", [True, False], ids=["demanded", "registered"])
 def test_a_wrong_checksum_of_an_archive(fetch, tmp_path, site, monkeypatch, given):
     wrong = "0" * 64
-    home = Home(f"{site.url}/data.zip", None if given else wrong)
-    monkeypatch.setitem(sources.DATASETS, "mirror", Dataset("mirror", tuple(CHECKSUMS), (home,)))
+    download = Download(f"{site.url}/data.zip", None if given else wrong)
+    monkeypatch.setitem(DATASETS, "mirror", PublishedDataset("mirror", CHECKSUMS, (download,)))
     finished = fetch("mirror", *(["--sha256", wrong] if given else []))
     assert (finished.code, finished.out) == (1, "")
     found = hashlib.sha256(ARCHIVE).hexdigest()
@@ -172,8 +170,8 @@ def test_no_such_file_and_no_server(fetch, tmp_path, site):
 
 
 def test_one_of_several_is_missing(fetch, tmp_path, site, monkeypatch):
-    homes = tuple(Home(f"{site.url}/{file}") for file in CHECKSUMS)
-    monkeypatch.setitem(sources.DATASETS, "mirror", Dataset("mirror", tuple(CHECKSUMS), homes))
+    downloads = tuple(Download(f"{site.url}/{file}") for file in CHECKSUMS)
+    monkeypatch.setitem(DATASETS, "mirror", PublishedDataset("mirror", CHECKSUMS, downloads))
     site.files = {"/mirror/train.tsv": MORE_PAIRS}
     finished = fetch("mirror")
     assert finished.code == 1
@@ -278,14 +276,14 @@ def test_files_that_differ_are_kept(fetch, tmp_path):
     [
         (
             ["miror"],
-            "expected one of mirror, mirror-xyz, geo, geobase, atis, okapi, style, glove, found miror",
+            "expected one of atis, geo, geobase, glove, mirror, mirror-xyz, okapi, style, found miror",
         ),
         (["mirror", "--sha256", "12"], "expected 64 hexadecimal digits, found 2 characters"),
         (
             ["mirror", "--url", "file:///etc/passwd"],
             "expected http://, https://, ftp://, found file:///etc/passwd",
         ),
-        (["style", "--sha256", "0" * 64], "expected one download, found 9 homes"),
+        (["style", "--sha256", "0" * 64], "expected one download, found 9"),
         ([], "Missing argument"),
     ],
 )
@@ -296,9 +294,9 @@ def test_bad_usage(fetch, tmp_path, arguments, message):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_homes_are_pinned_to_a_version():
-    for dataset in sources.DATASETS.values():
-        assert dataset.homes
-        for home in dataset.homes:
-            assert home.sha256 or "/raw.githubusercontent.com/" in home.url
-            assert home.url.startswith("https://")
+def test_downloads_are_pinned_to_a_version():
+    for dataset in DATASETS.values():
+        assert dataset.downloads
+        for download in dataset.downloads:
+            assert download.sha256 or "/raw.githubusercontent.com/" in download.url
+            assert download.url.startswith("https://")

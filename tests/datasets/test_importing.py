@@ -5,12 +5,14 @@ import io
 import os
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ftor.datasets import importing
-from ftor.datasets.sources import DATASETS, published
+from ftor.datasets import DATASETS
+from ftor.datasets.importing import Candidate, import_files
+from ftor.reporting import SILENT
 from ftor.text.reading import DataError
 from support.archives import PAIRS, VECTORS, row, tree, write_all, zip_of
 from support.tiny import run_here
@@ -138,12 +140,12 @@ def test_names_in_an_archive_lead_nowhere_else(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("limit", "file", "content"),
-    [("LARGEST_TEXT", "mirror/dev.tsv", PAIRS), ("LARGEST_VECTORS", "glove.6B.50d.txt", VECTORS)],
+    ("name", "file", "content"),
+    [("mirror", "mirror/dev.tsv", PAIRS), ("glove", "glove.6B.50d.txt", VECTORS)],
     ids=["pairs", "vectors"],
 )
-def test_a_bomb_is_refused(tmp_path, monkeypatch, limit, file, content):
-    monkeypatch.setattr(importing, limit, 10**6)
+def test_a_bomb_is_refused(tmp_path, monkeypatch, name, file, content):
+    monkeypatch.setitem(DATASETS, name, replace(DATASETS[name], max_bytes=10**6))
     (tmp_path / "a.zip").write_bytes(zip_of({file: content * 10**5}))
     finished = run_here("data", "import", "a.zip")
     assert finished.code == 1
@@ -152,10 +154,11 @@ def test_a_bomb_is_refused(tmp_path, monkeypatch, limit, file, content):
 
 
 def test_a_size_that_is_not_true_is_found_out(tmp_path):
-    item = importing.Item("a", ("a",), 1, lambda: io.BytesIO(PAIRS))
-    write = importing._writer(item, 10, importing.Load(1))
+    mirror = replace(DATASETS["mirror"], max_bytes=10)
+    candidate = Candidate("a", ("mirror", "dev.tsv"), 1, lambda: io.BytesIO(PAIRS))
     with pytest.raises(DataError, match="a: expected at most 0 MB, found more"):
-        write(tmp_path / "a")
+        import_files([candidate], [mirror], tmp_path / "data", SILENT)
+    assert tree(tmp_path) == []
 
 
 def damaged(content: bytes) -> bytes:
@@ -171,7 +174,7 @@ def damaged(content: bytes) -> bytes:
             damaged(zip_of({"mirror/dev.tsv": PAIRS}, zipfile.ZIP_STORED)),
             "a.zip/mirror/dev.tsv: cannot be unpacked",
         ),
-        (zip_of({"mirror/other.tsv": PAIRS}), "a.zip: expected files of mirror, mirror-xyz, "),
+        (zip_of({"mirror/other.tsv": PAIRS}), "a.zip: expected files of atis, geo, "),
     ],
     ids=["none", "damaged", "nothing known"],
 )
@@ -207,14 +210,15 @@ def test_the_list_says_what_is_where(tmp_path):
 
 
 def test_every_file_but_the_vectors_has_a_checksum():
-    files = [file for dataset in DATASETS.values() for file in dataset.files]
-    assert len(set(files)) == len(files)
-    assert set(files) - set(published()) == {"glove.6B.200d.txt"}
-    assert set(published()) <= set(files)
+    files = [file for dataset in DATASETS.values() for file in dataset.files.items()]
+    assert len(dict(files)) == len(files)
+    assert [file for file, checksum in files if checksum is None] == ["glove.6B.200d.txt"]
 
 
 @pytest.mark.skipif(not REAL_DATA, reason="FTOR_DATA does not say where the real data is")
 def test_the_checksums_are_those_of_the_real_files():
     root = Path(REAL_DATA)
-    for file, checksum in published().items():
-        assert hashlib.sha256((root / file).read_bytes()).hexdigest() == checksum, file
+    for dataset in DATASETS.values():
+        for file, checksum in dataset.files.items():
+            if checksum is not None:
+                assert hashlib.sha256((root / file).read_bytes()).hexdigest() == checksum, file

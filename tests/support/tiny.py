@@ -12,8 +12,9 @@ from typing import Any
 from unittest import mock
 
 from ftor.cli.main import main
-from ftor.datasets.mirror import mirror, write
+from ftor.datasets.mirror import mirror
 from ftor.model.tensors import load_tensors
+from ftor.text.reading import write_pairs
 
 SETTINGS = {
     "model.width": 16,
@@ -30,9 +31,9 @@ TIMES = {"seconds", "dev_seconds", "examples_per_second", "finished", "peak_memo
 
 def write_data(folder: Path) -> Path:
     """Mirror pairs for training, choosing and testing."""
-    write(mirror(25, range(2, 5), seed=1), folder / "train.tsv")
-    write(mirror(8, range(2, 5), seed=2), folder / "dev.tsv")
-    write(mirror(6, range(4, 7), seed=3), folder / "test.tsv")
+    write_pairs(mirror(25, range(2, 5), seed=1), folder / "train.tsv")
+    write_pairs(mirror(8, range(2, 5), seed=2), folder / "dev.tsv")
+    write_pairs(mirror(6, range(4, 7), seed=3), folder / "test.tsv")
     return folder
 
 

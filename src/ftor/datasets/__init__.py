@@ -1,44 +1,39 @@
-"""What is particular to a dataset: how its pairs are made, and how outputs are judged."""
+"""The published datasets. Each module or folder here describes one of them, or closely related ones.
+
+A new dataset is a new module with `DATASETS`, a tuple of `PublishedDataset`. It needs no other registration.
+"""
 
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
+from pkgutil import iter_modules
 
-from ftor.datasets import mirror
+from ftor.datasets.published import PublishedDataset
 from ftor.metrics import Grouping, Judge, Scorer
 from ftor.reporting import Report
 
-GENERATED = dict.fromkeys(mirror.SPLITS, mirror)
-"""The tasks whose pairs can be made anywhere, and the module that makes them."""
-JUDGED = ("geo", "atis", "okapi")
-"""The tasks with an accuracy of their own; each is a module of this package that has `judges`."""
-SCORED = ("style",)
-"""The tasks whose outputs are scored all together; each is a module of this package that has `scorers`."""
-TASKS = ("pairs", *GENERATED, *JUDGED, *SCORED)
-"""All tasks; "pairs" is anybody's own."""
+_NOT_DATASETS = ("fetching", "importing", "published", "splits", "terms")
+_NAMES = [module.name for module in iter_modules(__path__) if module.name not in _NOT_DATASETS]
+
+DATASETS: dict[str, PublishedDataset] = {
+    dataset.name: dataset for name in _NAMES for dataset in import_module(f"{__name__}.{name}").DATASETS
+}
+TASKS = ("pairs", *(dataset.name for dataset in DATASETS.values() if dataset.has_pairs))
+"""The values of `data.task`. "pairs" is for the user's own pairs."""
 
 
 def judges(task: str, data_folder: Path | None) -> tuple[Judge, ...]:
-    """How outputs of a task are judged, besides exact match; the first is the one to select models by.
+    """The accuracies of a task, besides exact match. The first selects models.
 
-    What a judge needs, such as the facts for executing queries, is looked for in the data folders at once.
+    Files that a judge needs, such as the facts that queries are executed on, are looked for at once.
     """
-    found: tuple[Judge, ...] = _module(task).judges(data_folder) if task in JUDGED else ()
-    return found
+    return DATASETS[task].judges(data_folder) if task in DATASETS else ()
 
 
 def scorers(task: str, report: Report | None = None) -> tuple[Scorer, ...]:
-    """How outputs of a task are scored all together; `report` hears what cannot be computed here."""
-    found: tuple[Scorer, ...] = _module(task).scorers(report) if task in SCORED else ()
-    return found
+    """The scores of all outputs together. `report` receives what cannot be computed on this machine."""
+    return DATASETS[task].scorers(report) if task in DATASETS else ()
 
 
 def grouping(task: str) -> Grouping | None:
-    """What to group a task's examples by, besides their length."""
-    found: Grouping | None = getattr(_module(task), "GROUPING", None) if task in JUDGED else None
-    return found
-
-
-def _module(task: str) -> ModuleType:
-    """Import a task's module when it is wanted."""
-    return import_module(f"ftor.datasets.{task}")
+    """What the examples of a task are grouped by, besides their length."""
+    return DATASETS[task].grouping if task in DATASETS else None

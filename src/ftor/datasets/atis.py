@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from pathlib import Path
 
 from ftor.datasets import terms
+from ftor.datasets.published import RELEASED_DATA, PublishedDataset, sha256sums
 from ftor.datasets.terms import ProgramError, Term
 from ftor.metrics import Judge
 
@@ -71,6 +71,16 @@ def _canonical(tokens: tuple[str, ...]) -> Term | None:
         return None
 
 
-def judges(data_folder: Path | None) -> tuple[Judge, ...]:
-    """Tree accuracy; it needs nothing from the data folder."""
-    return (Judge("tree_accuracy", same_tree),)
+FILES = sha256sums("""
+f1cc9f1288875c5be40937084175683169fb8ce7389bfba711bb507caef306e2  atis/atis_funql_dev_brackets.tsv
+d566a7d7ea1f4697f1a5a99688db8374abe1635fd8bb5ca8c03d82b63bb6dffd  atis/atis_funql_length4_dev_brackets.tsv
+ed623bfe3d6ea841a7315ac8e793782c79b3d933c68df13ebfe5a85f376bd3df  atis/atis_funql_length4_test_brackets.tsv
+b7e5bd4a06eb8a7e978d661f5480f4325aebb1c715964257d4a648d76f1f24c9  atis/atis_funql_length4_train_brackets.tsv
+d3f627441d67511edd4b741526edf344b604902e7298d39ae434ab45793038b0  atis/atis_funql_test_brackets.tsv
+83cfdac6a854c137e4e545da16196b55f474b6c74fd7481da2cc8a639c10bcd8  atis/atis_funql_train_brackets.tsv
+""")
+DATASETS = (
+    PublishedDataset(
+        "atis", FILES, (RELEASED_DATA,), judges=lambda data_folder: (Judge("tree_accuracy", same_tree),)
+    ),
+)

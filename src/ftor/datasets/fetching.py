@@ -1,6 +1,7 @@
-"""Downloads datasets from their public homes; what was broken off goes on where it stopped."""
+"""Downloads published datasets. An interrupted download continues where it stopped."""
 
 import contextlib
+import dataclasses
 import hashlib
 import http.client
 import re
@@ -12,95 +13,104 @@ from pathlib import Path
 from typing import Any
 
 from ftor._version import __version__
-from ftor.datasets.importing import Imported, Item, bring, look_into
-from ftor.datasets.sources import Dataset, Home, homes, published
+from ftor.datasets.importing import Candidate, ImportResult, import_files, open_candidates
+from ftor.datasets.published import Download, PublishedDataset
 from ftor.errors import FtorError
 from ftor.reporting import Report
 from ftor.text.reading import DataError
 
 SCHEMES = ("http", "https", "ftp")
-SECONDS_OF_SILENCE = 30.0
-"""After which a server is given up."""
+TIMEOUT = 30.0
+"""Seconds without a byte after which a download fails."""
 TRIES = 3
-"""For a transfer that breaks off."""
+"""How often an interrupted download is continued."""
 LARGEST_DOWNLOAD = 4 * 10**9
 CHUNK = 1 << 18
 DOWNLOADS = ".downloads"
-"""The folder in the data folder that holds archives until they are unpacked."""
+"""Folder in the data folder for archives, until they are unpacked."""
 
 
 class FetchError(FtorError):
-    """A download that failed; names the address."""
+    """A download that failed. The message begins with the address."""
 
 
-class _BrokenOffError(FetchError):
-    """A transfer that ended early."""
+class _IncompleteError(FetchError):
+    """A download that ended early."""
 
 
-def is_here(dataset: Dataset, folder: Path) -> bool:
-    """Whether a data folder has all files of a dataset, as published where that is known."""
-    return all(_is_published(folder / file, published().get(file)) for file in dataset.files)
-
-
-def _is_published(path: Path, checksum: str | None) -> bool:
-    return path.is_file() and (checksum is None or sha256_of(path) == checksum)
+def is_complete(dataset: PublishedDataset, folder: Path) -> bool:
+    """Whether a data folder has all files of a dataset, as published where the checksum is known."""
+    return all(
+        (folder / file).is_file() and checksum in (None, sha256_of(folder / file))
+        for file, checksum in dataset.files.items()
+    )
 
 
 def sha256_of(path: Path) -> str:
-    """A file's checksum."""
+    """The checksum of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def fetch(
-    datasets: Sequence[Dataset], folder: Path, report: Report, home: Home | None = None, replace: bool = False
-) -> Imported:
-    """Download datasets and put them into the data folder.
+def downloads(datasets: Sequence[PublishedDataset]) -> list[Download]:
+    """The downloads of the datasets, without duplicates."""
+    return list(dict.fromkeys(download for dataset in datasets for download in dataset.downloads))
 
-    What comes is checked against the home's checksum; where none is known, file by file against those of
-    the published files.
+
+def fetch(
+    datasets: Sequence[PublishedDataset],
+    folder: Path,
+    report: Report,
+    download: Download | None = None,
+    replace: bool = False,
+) -> ImportResult:
+    """Download datasets and import them into the data folder.
+
+    A download is checked against its checksum. Where none is known, each file is checked against the checksum
+    of the published file.
 
     Args:
-        datasets: those wanted.
+        datasets: the datasets to fetch. Complete ones are not downloaded again, except with `replace`.
         folder: the data folder.
-        report: hears what is loaded, and how far it is.
-        home: another home than the public ones.
-        replace: whether files may be overwritten by ones that differ.
+        report: receives the progress.
+        download: another address than the public ones.
+        replace: whether existing files that differ are replaced.
 
     Raises:
-        FetchError: if something cannot be loaded, or is not what it should be.
-        DataError: if the files are unusable, or others are in their places.
+        FetchError: if a download fails or has the wrong checksum.
+        DataError: if files are unusable, or different files are in their places.
     """
-    here = [dataset for dataset in datasets if not replace and is_here(dataset, folder)]
-    datasets = [dataset for dataset in datasets if dataset not in here]
-    sources = [home] if home is not None else homes(datasets)
-    vouched = all(source.sha256 for source in sources)
-    unknown = [file for dataset in datasets for file in dataset.files if file not in published()]
-    if unknown and not vouched:
+    complete = [dataset for dataset in datasets if not replace and is_complete(dataset, folder)]
+    # Without the extra files: glove.6B.zip has gigabytes of them.
+    wanted = [dataclasses.replace(d, extra_files=None) for d in datasets if d not in complete]
+    sources = [download] if download is not None else downloads(wanted)
+    checked = all(source.sha256 for source in sources)
+    unknown = [file for dataset in wanted for file, checksum in dataset.files.items() if checksum is None]
+    if unknown and not checked:
         report.warn(f"no checksum is known of {', '.join(unknown)}; --sha256 demands one")
-    # glove.6B.zip has gigabytes of further files
-    wanted = [Dataset(dataset.name, dataset.files, dataset.homes) for dataset in datasets]
-    result = Imported()
+    result = ImportResult()
     if wanted:
-        with _downloaded(sources, folder, report) as items:
-            result = bring(items, folder, report, wanted, replace, as_published=not vouched, complete=True)
-    result.same += [file for dataset in here for file in dataset.files]
+        with _downloaded(sources, folder, report) as candidates:
+            result = import_files(
+                candidates, wanted, folder, report, replace, as_published=not checked, complete=True
+            )
+    result.unchanged += [file for dataset in complete for file in dataset.files]
     return result
 
 
 @contextlib.contextmanager
-def _downloaded(sources: Sequence[Home], folder: Path, report: Report) -> Iterator[list[Item]]:
-    """What the sources have; it is gone from the data folder afterwards."""
+def _downloaded(sources: Sequence[Download], folder: Path, report: Report) -> Iterator[list[Candidate]]:
+    """Download into the data folder, and remove the downloads afterwards."""
     paths, existed = list[Path](), folder.exists()
     try:
         with contextlib.ExitStack() as stack:
-            items = list[Item]()
+            candidates = list[Candidate]()
             for source in sources:
                 path = _download(source, folder / DOWNLOADS, report)
                 paths.append(path)
-                found = stack.enter_context(look_into(path))
-                items += [_named_after(source.url, path, item) for item in found]
-            yield items
+                files = stack.enter_context(open_candidates(path))
+                candidates += [_with_address(candidate, source.url, path) for candidate in files]
+            yield candidates
     except DataError as error:
         message = str(error)
         if len(sources) == 1 and "expected sha256" in message:
@@ -109,84 +119,85 @@ def _downloaded(sources: Sequence[Home], folder: Path, report: Report) -> Iterat
     finally:
         for path in paths:
             path.unlink(missing_ok=True)
-        _remove_if_empty(folder / DOWNLOADS)
-        if not existed:
-            _remove_if_empty(folder)
+        with contextlib.suppress(OSError):  # removes empty folders only
+            (folder / DOWNLOADS).rmdir()
+            if not existed:
+                folder.rmdir()
 
 
-def _named_after(url: str, path: Path, item: Item) -> Item:
-    """An item that is called by its address, and not by where it is kept for a minute."""
-    parts = item.parts
-    if item.name == str(path):
-        parts = tuple(urllib.parse.unquote(urllib.parse.urlsplit(url).path).split("/"))
-    return Item(item.name.replace(str(path), url, 1), parts, item.size, item.open)
+def _with_address(candidate: Candidate, url: str, path: Path) -> Candidate:
+    """The same candidate, named after the address that it was downloaded from."""
+    if candidate.name == str(path):  # not in an archive
+        return dataclasses.replace(
+            candidate, name=url, path=urllib.parse.unquote(urllib.parse.urlsplit(url).path).split("/")
+        )
+    return dataclasses.replace(candidate, name=candidate.name.replace(str(path), url, 1))
 
 
-def _download(home: Home, folder: Path, report: Report) -> Path:
-    """Load a file into a folder, and check it."""
-    if urllib.parse.urlsplit(home.url).scheme not in SCHEMES:
-        raise FetchError(f"{home.url}: expected an address that begins with {', '.join(SCHEMES)}")
-    last = re.sub(r"[^\w.-]", "_", home.url.rpartition("/")[2])[-40:]
-    path = folder / f"{hashlib.sha256(home.url.encode()).hexdigest()[:8]}-{last}"
+def _download(download: Download, folder: Path, report: Report) -> Path:
+    """Download into a folder and check the checksum."""
+    url = download.url
+    if urllib.parse.urlsplit(url).scheme not in SCHEMES:
+        raise FetchError(f"{url}: expected an address that begins with {', '.join(SCHEMES)}")
+    name = re.sub(r"[^\w.-]", "_", url.rpartition("/")[2])[-40:]
+    path = folder / f"{hashlib.sha256(url.encode()).hexdigest()[:8]}-{name}"
     part, validator = path.with_name(f"{path.name}.part"), path.with_name(f"{path.name}.part.validator")
-    report.say(f"loading {home.url}")
+    report.say(f"loading {url}")
     try:
         for attempt in range(1, TRIES + 1):
             try:
-                _transfer(home.url, part, validator, report)
+                _transfer(url, part, validator, report)
                 break
-            except _BrokenOffError as error:
+            except _IncompleteError as error:
                 if attempt == TRIES:
                     raise
                 report.say(f"{error}; trying again")
-        found = sha256_of(part)
-        if home.sha256 is not None and found != home.sha256.lower():
+        checksum = sha256_of(part)
+        if download.sha256 is not None and checksum != download.sha256.lower():
             part.unlink()
-            raise FetchError(f"{home.url}: expected sha256 {home.sha256}, found {found}")
+            raise FetchError(f"{url}: expected sha256 {download.sha256}, found {checksum}")
         part.replace(path)
-        validator.unlink(missing_ok=True)
     finally:
         if not part.exists():
             validator.unlink(missing_ok=True)
-        elif not validator.exists():  # nothing can tell whether the rest would fit
+        elif not validator.exists():  # without it the download cannot be continued
             part.unlink()
     return path
 
 
 def _transfer(url: str, part: Path, validator: Path, report: Report) -> None:
-    """Load what is not in `part` yet; `validator` says which version of the file that is part of."""
+    """Append to `part` what it lacks. `validator` identifies the version of the file that it is part of."""
     done = part.stat().st_size if part.exists() and validator.exists() else 0
     headers = {"User-Agent": f"ftor/{__version__}", "Accept-Encoding": "identity"}
     if done:
         headers |= {"Range": f"bytes={done}-", "If-Range": validator.read_text("utf-8")}
     with _open(url, headers) as response:
-        if response is None:  # nothing comes after what is here: it is whole, or of another version
+        resumed = response is None or response.status == http.HTTPStatus.PARTIAL_CONTENT
+        if response is None or (
+            resumed and not response.headers.get("Content-Range", "").startswith(f"bytes {done}-")
+        ):
             part.unlink()
-            raise _BrokenOffError(f"{url}: cannot go on from {done} bytes")
-        goes_on = response.status == http.HTTPStatus.PARTIAL_CONTENT
-        if goes_on and not response.headers.get("Content-Range", "").startswith(f"bytes {done}-"):
-            part.unlink()
-            raise _BrokenOffError(f"{url}: expected the part from {done} bytes on, found another")
-        done = done if goes_on else 0
+            raise _IncompleteError(f"{url}: cannot be continued after {done} bytes")
+        done = done if resumed else 0
         length = response.headers.get("Content-Length", "")
         total = done + int(length) if length.isdecimal() else None
         _check_size(url, total or 0)
         part.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("ab" if goes_on else "wb") as file:
+        with part.open("ab" if resumed else "wb") as file:
             _keep_validator(response.headers, validator)
-            if goes_on:
-                report.say(f"going on after {done / 1e6:.1f} MB")
+            if resumed:
+                report.say(f"continuing after {done / 1e6:.1f} MB")
             done = _receive(url, response, file, done, total, report)
     if total is not None and done != total:
-        raise _BrokenOffError(f"{url}: the transfer ended after {done} of {total} bytes")
+        raise _IncompleteError(f"{url}: the transfer ended after {done} of {total} bytes")
 
 
 @contextlib.contextmanager
 def _open(url: str, headers: dict[str, str]) -> Any:
-    """The response, or None if the server has nothing in the range asked for."""
+    """Give the response, or None if the server does not have the requested range."""
     request = urllib.request.Request(url, headers=headers)
     try:
-        response = urllib.request.urlopen(request, timeout=SECONDS_OF_SILENCE)
+        response = urllib.request.urlopen(request, timeout=TIMEOUT)
     except urllib.error.HTTPError as error:
         error.close()
         if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or "Range" not in headers:
@@ -207,7 +218,7 @@ def _receive(url: str, response: Any, file: Any, done: int, total: int | None, r
             try:
                 content = response.read(CHUNK)
             except (OSError, http.client.HTTPException) as error:
-                raise _BrokenOffError(
+                raise _IncompleteError(
                     f"{url}: the transfer broke off after {done} bytes: {error or type(error).__name__}"
                 ) from None
             if not content:
@@ -224,15 +235,10 @@ def _check_size(url: str, size: int) -> None:
 
 
 def _keep_validator(headers: Any, path: Path) -> None:
-    """Note what tells this version of the file from others (RFC 9110, 13.1.5): no weak tags."""
+    """Write what identifies this version of the file (RFC 9110, 13.1.5). Weak tags do not."""
     tag = headers.get("ETag", "")
-    known = tag if tag.startswith('"') else headers.get("Last-Modified", "")
-    if known:
-        path.write_text(known, "utf-8")
+    identity = tag if tag.startswith('"') else headers.get("Last-Modified", "")
+    if identity:
+        path.write_text(identity, "utf-8")
     else:
         path.unlink(missing_ok=True)
-
-
-def _remove_if_empty(folder: Path) -> None:
-    with contextlib.suppress(OSError):
-        folder.rmdir()

@@ -1,27 +1,29 @@
 """The mirror task, `a b c` → `a b c c b a`, generated: longer inputs, or unseen combinations of symbols."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
-from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-Pair = tuple[str, str]
-Generator = Callable[[int, Sequence[int], int], list[Pair]]
+from ftor.datasets.published import RELEASED_DATA, PublishedDataset, sha256sums
+
+TextPair = tuple[str, str]
+Generator = Callable[[int, Sequence[int], int], list[TextPair]]
 
 ALPHABET = "abcdefghijk"
 CLUSTER = "xyz"
 CLUSTER_PROBABILITY = 0.2
 DEFAULT_SEED = 42
-"""Of the pairs that are generated where no published files are found."""
+"""Seed of the pairs that are generated for users who do not have the published files."""
 
 
-def mirror(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[Pair]:
+def mirror(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[TextPair]:
     """Return `size` pairs: the length uniform over `lengths`, each symbol uniform over a–k."""
     return _mirrored(size, _strings(Random(seed), ALPHABET, lengths))
 
 
-def mirror_xyz(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[Pair]:
+def mirror_xyz(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[TextPair]:
     """Like `mirror`, but with `x y z` put somewhere into a fifth of the sources that have room for it.
 
     There is room if the source then is no longer than the largest of `lengths`.
@@ -39,7 +41,7 @@ def mirror_xyz(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) 
     return _mirrored(size, with_clusters())
 
 
-def mirror_xyz_unseen(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[Pair]:
+def mirror_xyz_unseen(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[TextPair]:
     """Return pairs over a–k and x, y, z that hold x, y or z, but never as `x y z`.
 
     Lengths and symbols are uniform before this selection; longer strings pass it more often.
@@ -56,7 +58,7 @@ def _strings(random: Random, alphabet: str, lengths: Sequence[int]) -> Iterator[
         yield "".join(random.choices(alphabet, k=random.choice(lengths)))
 
 
-def _mirrored(size: int, strings: Iterator[str]) -> list[Pair]:
+def _mirrored(size: int, strings: Iterator[str]) -> list[TextPair]:
     return [(" ".join(string), " ".join(string + string[::-1])) for string in islice(strings, size)]
 
 
@@ -84,7 +86,7 @@ SPLITS = {
 }
 
 
-def generate(task: str, seed: int = 0) -> dict[str, list[Pair]]:
+def generate(task: str, seed: int = 0) -> dict[str, list[TextPair]]:
     """Return all splits of "mirror" or "mirror-xyz", as many pairs and as long as the published ones."""
     if task not in SPLITS:
         raise ValueError(f"task: expected {' or '.join(SPLITS)}, found {task!r}")
@@ -93,14 +95,27 @@ def generate(task: str, seed: int = 0) -> dict[str, list[Pair]]:
 
 def draw(
     task: str, split: str, seed: int, size: int | None = None, lengths: Sequence[int] | None = None
-) -> list[Pair]:
+) -> list[TextPair]:
     """Return one split, of another size or other lengths if given; splits of a seed share no draws."""
     published = SPLITS[task][split]
     own_seed = Random(f"{split} {seed}").getrandbits(64)
     return published.draw(size or published.size, lengths or published.lengths, own_seed)
 
 
-def write(pairs: Sequence[Pair], path: Path) -> None:
-    """Write pairs as a TSV file, making its folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), "utf-8")
+FILES = sha256sums("""
+ca46475d76fc538aa4decdacaef676239aca42c459d5d9bfb46ee31513a29816  mirror/dev.tsv
+ac3eca9814955a4d3bfb428358fa07aa97f18cbc45f58677602a56f002e20155  mirror/dev_iid.tsv
+dc4ef03cba69c4444f071c5298477efa8bdda5ef7f2c6be62de24ab3b28c6216  mirror/test.tsv
+ca59c7ab1789da2f01b5488a2288ce94f1ae1e226f363d64cdcfc2e180516b16  mirror/train.tsv
+""")
+XYZ_FILES = sha256sums("""
+d451de167aa37cd695e5513f13e5f6d3247d9bcd3e2c99cb3cd503b5b17dce87  mirror_xyz/dev.tsv
+3558d8d3de66963b72930a9fe92e47ad58ff8ed24a878158618dd09aba8c9e3f  mirror_xyz/test.tsv
+9d907b67f130a0abadce9f3798b181388537b6ee41c7d854bde2ab83f7194281  mirror_xyz/train.tsv
+""")
+DATASETS = (
+    PublishedDataset("mirror", FILES, (RELEASED_DATA,), generate=partial(generate, "mirror", DEFAULT_SEED)),
+    PublishedDataset(
+        "mirror-xyz", XYZ_FILES, (RELEASED_DATA,), generate=partial(generate, "mirror-xyz", DEFAULT_SEED)
+    ),
+)

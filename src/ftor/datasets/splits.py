@@ -1,12 +1,13 @@
 """The training, dev and test pairs of an experiment: finding, generating, reading and holding out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ftor.config import Config, ConfigError
-from ftor.datasets import GENERATED, TASKS
+from ftor.datasets import DATASETS, TASKS
 from ftor.reporting import Report
-from ftor.text.reading import DataError, Pair, data_folders, find_file, read_pairs, require_file
+from ftor.text.reading import DataError, Pair, data_folders, find_file, read_pairs, require_file, write_pairs
 
 HELD_OUT = 10
 """Every tenth training pair is dev where there is no dev file."""
@@ -72,7 +73,7 @@ def require_files(config: Config, data_folder: Path | None) -> None:
     data_folders(data_folder)  # raises if there is no such folder
     if data.train is None:
         raise DataError(f"{config.name}: data.train: expected a TSV file, found none")
-    pairs = () if data.task in GENERATED else (data.train, data.dev, data.test)
+    pairs = () if _generator(data.task) else (data.train, data.dev, data.test)
     for name in (*pairs, data.vectors):
         if name is not None:
             require_file(name, data_folder, config.name, "`ftor data fetch` brings the published ones")
@@ -95,17 +96,20 @@ def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Re
         paths = {split: _from_here(path) for split, path in found.items() if path is not None}
         report.say("data: " + ", ".join(f"{split} {path}" for split, path in paths.items()))
         return paths
-    task = GENERATED.get(config.data.task)
-    if task is None or len(missing) < len(names):
+    generate = _generator(config.data.task)
+    if generate is None or len(missing) < len(names):
         places = ", ".join(str(place) for place in data_folders(data_folder))
         raise DataError(f"{', '.join(missing)}: no such file; looked in {places} and the current folder")
-    made = task.generate(config.data.task, seed=task.DEFAULT_SEED)
-    paths = {}
-    for split, name in names.items():
-        paths[split] = generated / name
-        task.write(made[split], paths[split])
+    pairs = generate()
+    paths = {split: generated / name for split, name in names.items()}
+    for split, path in paths.items():
+        write_pairs(pairs[split], path)
     report.say(f"data: {config.data.task} generated in {generated}")
     return paths
+
+
+def _generator(task: str) -> Callable[[], dict[str, list[tuple[str, str]]]] | None:
+    return DATASETS[task].generate if task in DATASETS else None
 
 
 def _from_here(path: Path) -> Path:

@@ -10,9 +10,23 @@ from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 
+from ftor.datasets.published import Download, PublishedDataset, sha256sums
 from ftor.errors import FtorError
 from ftor.metrics import CIDER, Scorer, Tokens
 from ftor.reporting import Report
+
+FILES = sha256sums("""
+8a0f59718b3fabfeb00869bac2f5daa2ad482cda1185d493849beebcdbbe3167  ATP/test.tsv
+b34b7506f2389d49fd26c589795e348d7bec05eba9be0f5b750ee78a7f9c948a  ATP/train.tsv
+9795954e1ff746bd9f2f8385471e1f19999247eb768c93a316ea29726a79f2aa  ATP/valid.tsv
+b15860506c2d6feabe046a439da0c21530d417d5db2a8a26d0df3fac1fb150cf  AEM/test.tsv
+aa1e6fe3d627de608b10a7eae660aaac43689028890f682c4bf2461025cbca45  AEM/train.tsv
+cc11885d12c1578cceab6908e586e5ed36ea69ff7cd6b5387e90133ec5ca6ea8  AEM/valid.tsv
+c6ae63c15498e769f3f0a9d7cea53d34a4afe0881ea26cef084d36440c504932  VEM/test.tsv
+1d8f8033fbfd35ce29ea44bd96b7dbbe7d87afa99304a6b5b89a7c04150b07a7  VEM/train.tsv
+8c438e0db4ce331f017b43f08f3db3111b51934e0b358f5591b46ea20a16e4aa  VEM/valid.tsv
+""")
+RELEASE = "https://raw.githubusercontent.com/yoonkim/neural-qcfg/41c64f151eff078ccdb82d9a493ed03a4deb3038"
 
 Captions = dict[int, list[str]]
 Outputs = Sequence[Tokens]
@@ -105,3 +119,13 @@ def _captions(golds: Outputs, outputs: Outputs) -> tuple[Captions, Captions]:
     """Both as pycocoevalcap wants them."""
     references, captions = ({row: [" ".join(t)] for row, t in enumerate(rows)} for rows in (golds, outputs))
     return references, captions
+
+
+DATASETS = (
+    PublishedDataset(
+        "style",
+        FILES,
+        tuple(Download(f"{RELEASE}/data/StylePTB/{file}") for file in FILES),
+        scorers=scorers,
+    ),
+)

@@ -1,7 +1,7 @@
 """Reads pairs of source and target from TSV files, and finds the files."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -160,6 +160,12 @@ def _problem(text: str | None, columns: Sequence[str]) -> str:
     if not columns[1]:
         return "expected a target after the tab, found nothing"
     return ""
+
+
+def write_pairs(pairs: Iterable[tuple[str, str]], path: Path) -> None:
+    """Write source and target texts as a TSV file, and make its folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), "utf-8")
 
 
 def data_folders(chosen: Path | None) -> list[Path]:

@@ -12,6 +12,7 @@ from ftor.datasets.geo.execute import execute
 from ftor.datasets.geo.facts import Facts
 from ftor.datasets.geo.program import read, read_as_released
 from ftor.datasets.geo.world import world
+from ftor.datasets.published import RELEASE, RELEASED_DATA, Download, PublishedDataset, sha256sums
 from ftor.datasets.terms import ProgramError
 from ftor.metrics import Judge
 
@@ -67,3 +68,28 @@ def judges(data_folder: Path | None) -> tuple[Judge, ...]:
     return Judge("execution_accuracy", same), Judge(
         "execution_accuracy_released", partial(same, released=True)
     )
+
+
+FILES = sha256sums("""
+1537d80d6130d6ca37833d89f9bc34e395933c4133e91e7a14484ac927fe34f3  geo/iid_dev.tsv
+73be7e3804cbc30518332cb84c12d0f221c5160ff574754b1910a116f492f55a  geo/iid_test.tsv
+ba74307d78e09b96bb5ac0749706061d111ef9e15443297ffca191c370a46028  geo/iid_train.tsv
+15c4c79679b623f1e519fa3e633b77754fd8a4b40305ec2e6617e4b5ebf22a57  geo/len_dev.tsv
+f3f48f690b63d7095c75caecbe55f57b762e105e3c3b35e8675a82586776d546  geo/len_test.tsv
+70489a095f8230f5c01ea9411ddcde7e91114b163690afdb03795753dc23fd42  geo/len_train.tsv
+6e4d966bfcf27c252399da03661a01ba74bb89a04c38607bced795ad1a53b1a7  geo/template_dev.tsv
+ab03364119166798362d0982de7742859f42b61613306ff93c4e184464534056  geo/template_test.tsv
+75f719608c62f1b267d3727b0cd076c20e20d06210585b102e667da05626a970  geo/template_train.tsv
+""")
+FACTS = "geo/geobase.pl"
+DATASETS = (
+    PublishedDataset("geo", FILES, (RELEASED_DATA,), judges=judges),
+    PublishedDataset(
+        "geobase",
+        {FACTS: "f3088e645e5ce1ed83e71dcf46ca4031a3c0247cd35bcac40061acd9ff71b75f"},
+        # The executor of the release reads the facts from a file beside it, not from the archive.
+        (Download(f"{RELEASE}/fertility/eval/geo_eval/geobase.pl"),),
+        other_names={"geobase": FACTS, "geobase.pl": FACTS},
+        check=facts.read,
+    ),
+)
