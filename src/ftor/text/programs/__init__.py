@@ -1,0 +1,27 @@
+"""Programs as trees: brackets out, fragments as units, and the text back to the letter.
+
+>>> programs = Programs.learn(["( f ( g a ) )", "( f ( g b ) )"])
+>>> programs.encode("( f ( g a ) )")
+['f', 'g', 'a']
+>>> programs.decode(["f", "g", "b"])
+'( f ( g b ) )'
+"""
+
+from ftor.text.programs.arities import solve_arities
+from ftor.text.programs.codec import Programs, find_notation
+from ftor.text.programs.notations import NOTATIONS, Notation, learn
+from ftor.text.programs.parsing import Node, Program, ProgramError
+from ftor.text.programs.units import UnitSettings
+
+__all__ = [
+    "NOTATIONS",
+    "Node",
+    "Notation",
+    "Program",
+    "ProgramError",
+    "Programs",
+    "UnitSettings",
+    "find_notation",
+    "learn",
+    "solve_arities",
+]

@@ -1,0 +1,69 @@
+"""Finds the number of arguments of each symbol from programs in prefix order without brackets."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ftor.text.programs.parsing import ProgramError
+
+LARGEST_ARITY = 4
+TRIES = 20_000
+
+
+def solve_arities(programs: Sequence[Sequence[str]]) -> dict[str, int]:
+    """The number of arguments of each symbol, such that each program is one tree in prefix order.
+
+    Raises `ProgramError` if there is no such assignment or it is not found quickly.
+    """
+    bags = list(dict.fromkeys(tuple(sorted(Counter(tokens).items())) for tokens in programs))
+    rows = [dict(bag) for bag in bags]
+    arities = {tokens[-1]: 0 for tokens in programs}
+    budget = [TRIES]
+
+    def settle(known: dict[str, int]) -> dict[str, int] | None:
+        """Derive what each row says about its last unknown symbol. None if two rows disagree."""
+        waiting, progress = rows, True
+        while progress:
+            progress, left = False, []
+            for row in waiting:
+                unknown = [symbol for symbol in row if symbol not in known]
+                if len(unknown) > 1:
+                    left.append(row)
+                    continue
+                needed = sum(row.values()) - 1 - sum(n * known[s] for s, n in row.items() if s in known)
+                if not unknown:
+                    if needed:
+                        return None
+                    continue
+                arity, rest = divmod(needed, row[unknown[0]])
+                if rest or not 0 <= arity <= LARGEST_ARITY:
+                    return None
+                known[unknown[0]] = arity
+                progress = True
+            waiting = left
+        return known
+
+    stack = [dict(arities)]
+    frequent = [symbol for symbol, _ in Counter(s for row in rows for s in row).most_common()]
+    while stack:
+        budget[0] -= 1
+        if budget[0] < 0:
+            break
+        settled = settle(stack.pop())
+        if settled is None:
+            continue
+        unknown = next((symbol for symbol in frequent if symbol not in settled), None)
+        if unknown is None:
+            if all(_is_one_tree(tokens, settled) for tokens in programs):
+                return settled
+            continue
+        stack += [settled | {unknown: arity} for arity in (3, 2, 0, 1)]
+    raise ProgramError("no number of arguments for each symbol makes every target one tree in prefix order")
+
+
+def _is_one_tree(tokens: Sequence[str], arities: Mapping[str, int]) -> bool:
+    slots = 1
+    for token in tokens:
+        if slots < 1:
+            return False
+        slots += arities[token] - 1
+    return slots == 0

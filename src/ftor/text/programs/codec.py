@@ -1,0 +1,250 @@
+"""Turns program texts into units and units into program texts."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Self
+
+from ftor.text.programs.heads import Head, curried_heads, list_heads, uncurried
+from ftor.text.programs.notations import Notation, learn_and_read
+from ftor.text.programs.parsing import Node, Program, ProgramError
+from ftor.text.programs.units import (
+    ANY,
+    CLOSE,
+    REST,
+    SLOT,
+    Forest,
+    Fragments,
+    Joins,
+    Symbol,
+    Tree,
+    Unfinished,
+    Unit,
+    UnitSettings,
+    flatten,
+    join,
+    learn_units,
+    unflatten,
+)
+
+CLOSE_NAME = ")"
+JOINER = "·"
+"""Between the parts of a unit's name: a name is one word, in grammars too."""
+LIST_KINDS = frozenset({"array", "object", "quoted", "words"})
+LENGTHS = 3
+"""Prefix order is only looked for in targets of at least so many different lengths."""
+
+
+def find_notation(targets: Sequence[str]) -> tuple[Notation | None, dict[str, str]]:
+    """The notation of which all targets are programs, or None, and why each other notation was refused."""
+    notation, _, reasons = _find(targets)
+    return notation, reasons
+
+
+def _find(targets: Sequence[str]) -> tuple[Notation | None, list[Program], dict[str, str]]:
+    reasons: dict[str, str] = {}
+    for name in ("json", "s-expression", "calls", "prefix"):
+        try:
+            notation, programs = learn_and_read(name, targets)
+        except ProgramError as error:
+            reasons[name] = str(error)
+            continue
+        reasons[name] = _lacks_structure(name, programs)
+        if not reasons[name]:
+            return notation, programs, reasons
+    return None, [], reasons
+
+
+def _lacks_structure(name: str, programs: Sequence[Program]) -> str:
+    """Why programs are no trees worth the name, or nothing."""
+    if name != "prefix":
+        brackets = {"apply", "list", "object", "array"}
+        nested = any(node.kind in brackets for program in programs for node in program)
+        return "" if nested else "no target has brackets"
+    lengths = {len(program) for program in programs}
+    roots = {program[0].text for program in programs}
+    branches = any(node.children > 1 for program in programs for node in program)
+    if len(lengths) >= LENGTHS and len(roots) == 1 and branches:
+        return ""
+    return "sentences could be read so, too: no common first symbol, or no symbol with two arguments"
+
+
+class Programs:
+    """A notation, what its heads take, and the units that training showed.
+
+    Args:
+        notation: how programs are written.
+        curried: heads whose first argument is part of the head, such as `call` in `( call f x y )`.
+        lists: heads that take any number of children.
+        several: heads whose names need the number of their children.
+        fragments: the joins of units.
+        units: the units of training.
+    """
+
+    def __init__(
+        self,
+        notation: Notation,
+        curried: Collection[str] = (),
+        lists: Collection[Head] = (),
+        several: Collection[str] = (),
+        fragments: Fragments | None = None,
+        units: Iterable[Unit] = (),
+    ) -> None:
+        self.notation, self.curried, self.lists = notation, frozenset(curried), frozenset(lists)
+        self.several, self.fragments = frozenset(several), fragments or Fragments()
+        self._names: dict[Unit, str] = {CLOSE: CLOSE_NAME}
+        self.units: dict[str, Unit] = {CLOSE_NAME: CLOSE}
+        for unit in units:
+            self.name(unit)
+
+    @classmethod
+    def learn(
+        cls,
+        targets: Sequence[str],
+        notation: str | None = None,
+        settings: UnitSettings | None = None,
+        copied: Collection[str] = (),
+    ) -> Self:
+        """Learn everything from training targets.
+
+        Args:
+            targets: the texts.
+            notation: the name of a notation; found from the targets if None.
+            settings: when units are joined.
+            copied: words that are copied from sources. They stay units of their own.
+
+        Raises:
+            ProgramError: if the targets are not programs; says which line and why.
+        """
+        if notation is not None:
+            how, read = learn_and_read(notation, targets)
+        else:
+            found, read, reasons = _find(targets)
+            if found is None:
+                raise ProgramError("\n".join(f"{name}: {reason}" for name, reason in reasons.items()))
+            how = found
+        programs = dict(zip(targets, read, strict=True))
+        curried = curried_heads(programs.values())
+        programs = {text: uncurried(program, curried) for text, program in programs.items()}
+        codec = cls(how, curried, *list_heads(programs.values()))
+        forest, roots, counts = Forest(), Counter[Tree](), Counter(targets)
+        trees = {text: forest.add(codec._symbols(program)) for text, program in programs.items()}
+        for text, tree in trees.items():
+            roots[tree] += counts[text]
+        singles = dict.fromkeys(tree.unit for tree in forest.trees)
+        codec.fragments = learn_units(forest, roots, settings or UnitSettings(), frozenset(copied))
+        used = dict.fromkeys(unit for tree in trees.values() for unit in flatten(tree))
+        for unit in [*used, *singles]:
+            codec.name(unit)
+        return codec
+
+    def encode(self, text: str) -> list[str]:
+        """The names of a program's units. Raises `ProgramError` if the text is not a program."""
+        return [self.name(unit) for unit in flatten(self.tree(text))]
+
+    def tree(self, text: str) -> Tree:
+        """A program as a tree of units."""
+        forest = Forest()
+        tree = forest.add(self._symbols(uncurried(self.notation.read(text), self.curried)))
+        self.fragments.apply(forest)
+        return tree
+
+    def decode(self, names: Sequence[str], strict: bool = True) -> str:
+        """The text of units. An unknown name is an atom, such as a word that was copied.
+
+        Raises `ProgramError` if the units are not one program. Unless `strict`, `?` stands for what is
+        missing, and units that fit nowhere are left out.
+        """
+        try:
+            symbols = unflatten([self.unit(name) for name in names], strict)
+        except Unfinished as error:
+            raise ProgramError(f"{error}: {' '.join(names)}") from None
+        nodes = [Node(symbol.kind, symbol.text, children) for symbol, children in symbols]  # type: ignore[arg-type]
+        return self.notation.write(nodes)
+
+    def unit(self, name: str) -> Unit:
+        """The unit of a name; an atom if the name is unknown."""
+        return self.units.get(name, (Symbol("atom", name, 0),))
+
+    def name(self, unit: Unit) -> str:
+        """The name of a unit: its symbols in prefix order, `_` for open slots but the last ones."""
+        name = self._names.get(unit)
+        if name is None:
+            last = max(place for place, part in enumerate(unit) if isinstance(part, Symbol))
+            parts = [part if isinstance(part, str) else self._symbol_name(part) for part in unit[: last + 1]]
+            name = JOINER.join("_" if part == SLOT else part for part in parts if part != REST)
+            name = re.sub(r"\s", JOINER, name)
+            while name in self.units:
+                name += "′"
+            self._names[unit], self.units[name] = name, unit
+        return name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as lists and strings that JSON knows."""
+        used = dict.fromkeys(self.units.values())
+        for joins in self.fragments.rounds:
+            for parent, (_, children) in joins.items():
+                used |= dict.fromkeys([parent, *children])
+        numbers = {unit: number for number, unit in enumerate(used)}
+        return {
+            "notation": self.notation.name,
+            "spacing": [[*pair, space] for pair, space in self.notation.spacing.items()],
+            "arities": dict(self.notation.arities),
+            "curried": sorted(self.curried),
+            "lists": sorted(map(list, self.lists)),
+            "several": sorted(self.several),
+            "units": [[part if isinstance(part, str) else list(part) for part in unit] for unit in numbers],
+            "named": [numbers[unit] for unit in self.units.values() if unit != CLOSE],
+            "rounds": [
+                [
+                    [numbers[parent], slot, [numbers[child] for child in children]]
+                    for parent, (slot, children) in joins.items()
+                ]
+                for joins in self.fragments.rounds
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Read back what `to_dict` gave."""
+        units: list[Unit] = [
+            tuple(part if isinstance(part, str) else Symbol(*part) for part in unit)
+            for unit in values["units"]
+        ]
+
+        def joined(parent: Unit, slot: int, children: Sequence[int]) -> tuple[int, dict[Unit, Unit]]:
+            return slot, {units[child]: join(parent, slot, units[child]) for child in children}
+
+        rounds: list[Joins] = [
+            {units[parent]: joined(units[parent], slot, children) for parent, slot, children in joins}
+            for joins in values["rounds"]
+        ]
+        spacing = {(before, after): space for before, after, space in values["spacing"]}
+        return cls(
+            Notation(values["notation"], spacing, values["arities"]),
+            values["curried"],
+            [(kind, text) for kind, text in values["lists"]],
+            values["several"],
+            Fragments(tuple(rounds)),
+            [units[number] for number in values["named"]],
+        )
+
+    def _symbols(self, program: Program) -> list[tuple[Symbol, int]]:
+        """The nodes as symbols, with the number of their children."""
+        return [
+            (
+                Symbol(kind, text, ANY if kind in LIST_KINDS or (kind, text) in self.lists else children),
+                children,
+            )
+            for kind, text, children in program
+        ]
+
+    def _is_list(self, kind: str, text: str) -> bool:
+        return kind in LIST_KINDS or (kind, text) in self.lists
+
+    def _symbol_name(self, symbol: Symbol) -> str:
+        if symbol.arity == ANY:
+            return f"{symbol.text}(" if symbol.kind in ("apply", "curried") else symbol.text or '"'
+        if symbol.kind in ("apply", "curried") and symbol.text in self.several:
+            return f"{symbol.text}/{symbol.arity}"
+        return f"{symbol.text}:" if symbol.kind == "key" else symbol.text

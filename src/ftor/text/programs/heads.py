@@ -1,0 +1,103 @@
+"""What the heads of programs take: an atom that belongs to the head, or any number of children."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+
+from ftor.text.programs.parsing import Node, Program
+
+LIST_ARITIES = 3
+"""A head with so many different numbers of children is a list."""
+Head = tuple[str, str]
+"""The kind and the text of a node."""
+
+
+def curried_heads(programs: Iterable[Program]) -> set[str]:
+    """Heads such as `call` in `( call f x y )`, whose first argument decides how many others there are.
+
+    It is always an atom, and each such atom has one or two numbers of arguments where the head has several.
+    """
+    arities: defaultdict[str, defaultdict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
+    uses: Counter[str] = Counter()
+    others: set[str] = set()
+    for program in programs:
+        for place, node in enumerate(program):
+            if node.kind != "apply":
+                continue
+            if node.children and program[place + 1].kind == "atom":
+                arities[node.text][program[place + 1].text].add(node.children)
+                uses[node.text] += 1
+            else:
+                others.add(node.text)
+    return {
+        head
+        for head, by_first in arities.items()
+        if head not in others
+        and len(set[int]().union(*by_first.values())) > 1
+        and uses[head] >= 2 * len(by_first)
+        and all(len(some) <= 2 for some in by_first.values())
+    }
+
+
+def uncurried(program: Program, curried: Collection[str]) -> Program:
+    """A program in which curried heads and their first arguments are one node."""
+    if not curried:
+        return program
+    result: Program = []
+    taken = False
+    for place, node in enumerate(program):
+        if taken:
+            taken = False
+            continue
+        if node.kind == "apply" and node.text in curried and node.children:
+            first = program[place + 1]
+            if first.kind == "atom":
+                node = Node("curried", f"{node.text} {first.text}", node.children - 1)
+                taken = True
+        result.append(node)
+    return result
+
+
+def list_heads(programs: Iterable[Program]) -> tuple[set[Head], set[str]]:
+    """Heads that take any number of children, and the texts of other heads with several numbers of them."""
+    arities: defaultdict[Head, set[int]] = defaultdict(set)
+    fillers: defaultdict[tuple[Head, int], set[Head]] = defaultdict(set)
+    for program in programs:
+        heads: list[Head] = []
+        places: list[int] = []
+        left: list[int] = []
+        for node in program:
+            head = node.kind, node.text
+            arities[head].add(node.children)
+            if heads:
+                fillers[heads[-1], places[-1]].add(head)
+                places[-1] += 1
+                left[-1] -= 1
+            heads.append(head)
+            places.append(0)
+            left.append(node.children)
+            while left and not left[-1]:
+                heads.pop()
+                places.pop()
+                left.pop()
+    lists = {
+        head
+        for head, some in arities.items()
+        if head[0] == "list"
+        or (head[0] in ("apply", "curried") and (len(some) >= LIST_ARITIES or _grows(head, some, fillers)))
+    }
+    kinds = Counter(text for _, text in arities)
+    several = {
+        text
+        for (kind, text), some in arities.items()
+        if kind in ("apply", "curried") and (kind, text) not in lists and (len(some) > 1 or kinds[text] > 1)
+    }
+    return lists, several
+
+
+def _grows(head: Head, arities: set[int], fillers: Mapping[tuple[Head, int], set[Head]]) -> bool:
+    """Whether a head takes n and n + 1 children, and the last two are alike."""
+    most, least = max(arities), min(arities)
+    if least < 2 or most == least or most - least != len(arities) - 1:
+        return False
+    last, before = (fillers.get((head, most - back), set()) for back in (1, 2))
+    return bool(last & before)

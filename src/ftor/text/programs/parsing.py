@@ -1,0 +1,271 @@
+"""Reads programs: texts into lexemes, and lexemes into nodes. No function here recurses."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+from ftor.errors import FtorError
+
+Kind = Literal["apply", "curried", "atom", "list", "object", "array", "key", "quoted", "words"]
+
+
+class ProgramError(FtorError):
+    """A text that is not a program in the notation."""
+
+
+class Node(NamedTuple):
+    """One node of a program.
+
+    Attributes:
+        kind: what the node is in its notation.
+        text: the head, the atom, or the quote character.
+        children: how many children follow.
+    """
+
+    kind: Kind
+    text: str
+    children: int
+
+
+Program = list[Node]
+Lexeme = tuple[str, str]
+"""The class of a lexeme, which decides the space around it, and its text."""
+
+_QUOTED = r""" "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.|'')*' """
+_ENDS = r"(?=[\s()\[\]{},:]|$)"
+LEXERS = {
+    "s-expression": re.compile(
+        rf"(?P<space>\s+) | (?P<mark>[()]) | (?P<atom>(?:{_QUOTED}){_ENDS} | [^\s()]+)", re.X
+    ),
+    "calls": re.compile(
+        rf"(?P<space>\s+) | (?P<mark>[()\[\],]) | (?P<atom>(?:{_QUOTED}){_ENDS} | [^\s()\[\],]+)", re.X
+    ),
+    "json": re.compile(
+        r"""(?P<space>\s+) | (?P<mark>[\[\]{},:]) | (?P<atom>"(?:[^"\\]|\\.)*" | [^\s\[\]{},:"]+)""", re.X
+    ),
+    "prefix": re.compile(r"(?P<space>\s+) | (?P<mark>(?!)) | (?P<atom>\S+)", re.X),
+}
+_JSON_ATOM = re.compile(
+    r""" "(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"
+    | -?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)? | true | false | null""",
+    re.X,
+)
+_OPENING = {")": "(", "]": "[", "}": "{"}
+
+
+def lex(name: str, text: str) -> tuple[list[Lexeme], list[str]]:
+    """The lexemes of a text, and the space after each."""
+    lexemes: list[Lexeme] = []
+    spaces: list[str] = []
+    for match in LEXERS[name].finditer(text):
+        if match.lastgroup == "space":
+            if not lexemes:
+                raise ProgramError("the program begins with a space")
+            spaces[-1] = match[0]
+            continue
+        lexemes.append((match[0] if match.lastgroup == "mark" else "atom", match[0]))
+        spaces.append("")
+    if (
+        "".join(part for (_, lexeme), space in zip(lexemes, spaces, strict=True) for part in (lexeme, space))
+        != text
+    ):
+        raise ProgramError("it has a character that the notation does not know")
+    if not lexemes:
+        raise ProgramError("the program is empty")
+    if spaces[-1]:
+        raise ProgramError("the program ends with a space")
+    return lexemes, spaces
+
+
+def _literal(text: str) -> Program:
+    """An atom, or the words of a quoted name if single spaces separate them."""
+    quote = text[0]
+    if quote in "'\"" and len(text) > 2 and text[-1] == quote:
+        words = text[1:-1].split(" ")
+        if all(words) and not set(text[1:-1]) & {
+            quote,
+            "\\",
+            "\t",
+            "\n",
+            "\r",
+            "\v",
+            "\f",
+            "\x1c",
+            "\x1d",
+            "\x1e",
+            "\x1f",
+            "\x85",
+            "\xa0",
+        }:
+            return [Node("quoted", quote, len(words)), *(Node("atom", word, 0) for word in words)]
+    return [Node("atom", text, 0)]
+
+
+class _Group:
+    """A bracket that is open while a text is read."""
+
+    def __init__(self, mark: str, place: int) -> None:
+        self.mark, self.place, self.children, self.head, self.wants = mark, place, 0, "", "item"
+
+
+def _closing(stack: list[_Group], mark: str) -> _Group:
+    if not stack or stack[-1].mark != _OPENING[mark]:
+        raise ProgramError(f"{mark!r} closes no bracket")
+    return stack.pop()
+
+
+def _only_one(done: int, stack: Sequence[_Group]) -> None:
+    if stack:
+        raise ProgramError(f"{stack[-1].mark!r} is not closed")
+    if done != 1:
+        raise ProgramError(f"{done} programs in one line" if done else "no program in the line")
+
+
+def _parse_s_expression(lexemes: Sequence[Lexeme]) -> Program:
+    program: list[Node] = []
+    stack: list[_Group] = []
+    done = 0
+    for kind, text in lexemes:
+        if kind == "(":
+            stack.append(_Group("(", len(program)))
+            program.append(Node("list", "(", 0))
+            continue
+        if kind == ")":
+            group = _closing(stack, text)
+            program[group.place] = program[group.place]._replace(children=group.children)
+        elif stack and len(program) == stack[-1].place + 1 and not stack[-1].head and text[0] not in "'\"":
+            stack[-1].head = text
+            program[stack[-1].place] = Node("apply", text, 0)
+            continue
+        else:
+            program += _literal(text)
+        if stack:
+            stack[-1].children += 1
+        else:
+            done += 1
+    _only_one(done, stack)
+    return program
+
+
+def _parse_calls(lexemes: Sequence[Lexeme]) -> Program:
+    program: list[Node] = []
+    stack: list[_Group] = []
+    done, after_item, place = 0, False, 0
+    while place < len(lexemes):
+        kind, text = lexemes[place]
+        if kind == ",":
+            if not (stack and after_item):
+                raise ProgramError("',' follows no argument")
+            after_item, place = False, place + 1
+            if place == len(lexemes) or lexemes[place][0] in ",)]":
+                raise ProgramError("no argument after ','")
+            continue
+        if kind in (")", "]"):
+            group = _closing(stack, text)
+            program[group.place] = program[group.place]._replace(children=group.children)
+        elif after_item:
+            raise ProgramError(f"no ',' before {text!r}")
+        elif kind in ("(", "["):
+            stack.append(_Group(kind, len(program)))
+            program.append(Node("list", kind, 0))
+            place += 1
+            continue
+        else:
+            end = place
+            while end < len(lexemes) and lexemes[end][0] == "atom":
+                end += 1
+            words = [word for _, word in lexemes[place:end]]
+            place = end
+            if end < len(lexemes) and lexemes[end][0] == "(":
+                if len(words) > 1:
+                    raise ProgramError(f"no ',' before {words[-1]!r}")
+                stack.append(_Group("(", len(program)))
+                program.append(Node("apply", words[0], 0))
+                place += 1
+                continue
+            if len(words) == 1:
+                program += _literal(words[0])
+            else:
+                program += [Node("words", "", len(words)), *(Node("atom", word, 0) for word in words)]
+            place -= 1
+        after_item, place = True, place + 1
+        if stack:
+            stack[-1].children += 1
+        else:
+            done += 1
+    _only_one(done, stack)
+    return program
+
+
+def _parse_json(lexemes: Sequence[Lexeme]) -> Program:
+    program: list[Node] = []
+    stack: list[_Group] = []
+    done = 0
+    for place, (kind, text) in enumerate(lexemes):
+        group = stack[-1] if stack else None
+        wants = group.wants if group else "item"
+        if kind == ":":
+            if wants != ":" or group is None:
+                raise ProgramError("':' follows no key")
+            group.wants = "item"
+            continue
+        if kind == ",":
+            if wants != "," or group is None:
+                raise ProgramError("',' follows no value")
+            group.wants = "key" if group.mark == "{" else "item"
+            if lexemes[place + 1 : place + 2] and lexemes[place + 1][0] in "]}":
+                raise ProgramError("no value after ','")
+            continue
+        if kind in "]}":
+            if wants not in (",", "first", "first key"):
+                raise ProgramError(f"no value before {text!r}")
+            group = _closing(stack, text)
+            program[group.place] = program[group.place]._replace(children=group.children)
+        elif wants in ("key", "first key"):
+            if group is None or kind != "atom" or text[0] != '"' or not _JSON_ATOM.fullmatch(text):
+                raise ProgramError(f"{text!r} is no key")
+            program.append(Node("key", text, 1))
+            group.wants, group.children = ":", group.children + 1
+            continue
+        elif wants not in ("item", "first"):
+            raise ProgramError(f"no ',' before {text!r}")
+        elif kind in "[{":
+            stack.append(_Group(kind, len(program)))
+            stack[-1].wants = "first key" if kind == "{" else "first"
+            program.append(Node("object" if kind == "{" else "array", kind, 0))
+            continue
+        elif not _JSON_ATOM.fullmatch(text):
+            raise ProgramError(f"{text!r} is no JSON value")
+        else:
+            program += _literal(text)
+        if stack:
+            stack[-1].children += stack[-1].mark == "["
+            stack[-1].wants = ","
+        else:
+            done += 1
+            if place + 1 < len(lexemes):
+                raise ProgramError("more than one value in one line")
+    _only_one(done, stack)
+    return program
+
+
+def parse_prefix(lexemes: Sequence[Lexeme], arities: Mapping[str, int]) -> Program:
+    """Read prefix order without brackets. A symbol without a known number of arguments takes none."""
+    program = []
+    open_slots = 1
+    for place, (_, text) in enumerate(lexemes):
+        if not open_slots:
+            raise ProgramError(f"the program is complete before {text!r}, token {place + 1}")
+        arity = arities.get(text, 0)
+        open_slots += arity - 1
+        program.append(Node("apply" if arity else "atom", text, arity))
+    if open_slots:
+        raise ProgramError(f"{open_slots} arguments are missing at the end")
+    return program
+
+
+PARSERS: dict[str, Callable[[Sequence[Lexeme]], Program]] = {
+    "s-expression": _parse_s_expression,
+    "calls": _parse_calls,
+    "json": _parse_json,
+}

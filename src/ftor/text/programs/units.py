@@ -1,0 +1,275 @@
+"""Units: fragments of program trees that are written as one output token each.
+
+A unit is a fragment in prefix order with open slots. A symbol with a fixed number of children has that many
+slots. A symbol that takes any number of children (a list) has one rest slot: its children follow it, and then
+the unit `CLOSE`. `learn_units` joins a unit and the unit in one of its slots while the pair is predictable.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+SLOT = "."
+REST = "*"
+ANY = -1
+"""The arity of a list."""
+
+
+class Symbol(NamedTuple):
+    """A node without its children. The arity of a list is `ANY`."""
+
+    kind: str
+    text: str
+    arity: int
+
+
+Part = Symbol | str
+Unit = tuple[Part, ...]
+CLOSE: Unit = ()
+"""The end of a list."""
+
+
+def unit_of(symbol: Symbol) -> Unit:
+    """The unit of a single node."""
+    return (symbol, REST) if symbol.arity == ANY else (symbol, *[SLOT] * symbol.arity)
+
+
+def slots(unit: Unit) -> list[str]:
+    """The open slots of a unit, each `SLOT` or `REST`, in order."""
+    return [part for part in unit if isinstance(part, str)]
+
+
+def join(parent: Unit, slot: int, child: Unit) -> Unit:
+    """Put a child into a slot of its parent. `slot` counts the open slots from 0."""
+    places = [place for place, part in enumerate(parent) if isinstance(part, str)]
+    place = places[slot]
+    return parent[:place] + child + parent[place + 1 :]
+
+
+class Tree:
+    """A node of a program, shared by all places where the same subtree stands.
+
+    Attributes:
+        unit: what is written for it.
+        fillers: for each open slot the subtree, or the subtrees of a rest slot.
+        count: how often the subtree stands in the programs.
+    """
+
+    __slots__ = ("count", "fillers", "unit")
+
+    def __init__(self, unit: Unit, fillers: "list[Tree | tuple[Tree, ...]]") -> None:
+        self.unit, self.fillers, self.count = unit, fillers, 0
+
+
+class Forest:
+    """Programs as trees that share equal subtrees."""
+
+    def __init__(self) -> None:
+        self.trees: list[Tree] = []
+        """Children before their parents."""
+        self._known: dict[tuple[object, ...], Tree] = {}
+
+    def add(self, symbols: Sequence[tuple[Symbol, int]]) -> Tree:
+        """Add a program: in prefix order each symbol and the number of its children."""
+        stack: list[Tree] = []
+        for symbol, children in reversed(symbols):
+            taken = tuple(stack.pop() for _ in range(children))
+            key = (symbol, *map(id, taken))
+            tree = self._known.get(key)
+            if tree is None:
+                tree = Tree(unit_of(symbol), [taken] if symbol.arity == ANY else list(taken))
+                self._known[key] = tree
+                self.trees.append(tree)
+            stack.append(tree)
+        return stack.pop()
+
+
+Joins = dict[Unit, tuple[int, dict[Unit, Unit]]]
+"""By parent: its slot, and by child the joined unit."""
+
+
+@dataclass(frozen=True)
+class Fragments:
+    """Rounds of joins, applied one after the other. No unit is both a parent and a child in one round."""
+
+    rounds: tuple[Joins, ...] = ()
+
+    def apply(self, forest: Forest) -> None:
+        """Join the units of all trees."""
+        for joins in self.rounds:
+            _apply(forest.trees, joins)
+
+
+def _apply(trees: Iterable[Tree], joins: Joins) -> None:
+    for tree in trees:
+        found = joins.get(tree.unit)
+        if found is None:
+            continue
+        slot, children = found
+        child = tree.fillers[slot]
+        if isinstance(child, Tree) and child.unit in children:
+            tree.unit = children[child.unit]
+            tree.fillers[slot : slot + 1] = child.fillers
+
+
+@dataclass(frozen=True)
+class UnitSettings:
+    """When a pair of units is predictable.
+
+    Attributes:
+        share: least share of the parents that have the child in the slot.
+        child_share: least share of the children that stand in this slot of this parent. A child that
+            predicts its parent is joined too. Above 1: never.
+        count: least number of the pairs.
+        rounds: most rounds of joins.
+    """
+
+    share: float = 0.98
+    child_share: float = 0.98
+    count: int = 5
+    rounds: int = 50
+
+
+@dataclass
+class _Statistics:
+    units: Counter[Unit] = field(default_factory=Counter)
+    pairs: Counter[tuple[Unit, int, Unit]] = field(default_factory=Counter)
+
+
+def learn_units(
+    forest: Forest, roots: Mapping[Tree, int], settings: UnitSettings, never: frozenset[str] = frozenset()
+) -> Fragments:
+    """Join units in rounds until no pair is predictable. `forest` is changed.
+
+    Args:
+        forest: the programs.
+        roots: how often each program occurs.
+        settings: when a pair is predictable.
+        never: texts of leaves that are not joined, such as words that are copied from the source.
+    """
+    rounds: list[Joins] = []
+    while len(rounds) < settings.rounds:
+        statistics = _count(forest.trees, roots)
+        joins = _predictable(statistics, settings, never)
+        if not joins:
+            break
+        _apply(forest.trees, joins)
+        rounds.append(joins)
+    return Fragments(tuple(rounds))
+
+
+def _count(trees: Sequence[Tree], roots: Mapping[Tree, int]) -> _Statistics:
+    statistics = _Statistics()
+    for tree in trees:
+        tree.count = roots.get(tree, 0)
+    for tree in reversed(trees):  # parents before their children
+        if not tree.count:
+            continue
+        statistics.units[tree.unit] += tree.count
+        for slot, filler in enumerate(tree.fillers):
+            if isinstance(filler, Tree):
+                filler.count += tree.count
+                statistics.pairs[tree.unit, slot, filler.unit] += tree.count
+            else:
+                for item in filler:
+                    item.count += tree.count
+    return statistics
+
+
+def _predictable(statistics: _Statistics, settings: UnitSettings, never: frozenset[str]) -> Joins:
+    joins: Joins = {}
+    parents, children = set[Unit](), set[Unit]()
+    ranked = sorted(statistics.pairs.items(), key=lambda item: (-item[1], repr(item[0])))
+    for (parent, slot, child), count in ranked:
+        if count < settings.count:
+            break
+        downward = count >= settings.share * statistics.units[parent]
+        upward = count >= settings.child_share * statistics.units[child]
+        if not (downward or upward) or parent in children or child in parents or parent == child:
+            continue
+        if (
+            len(child) == 1
+            and isinstance(child[0], Symbol)
+            and (child[0].text in never or child[0].kind == "word")
+        ):
+            continue
+        if joins.setdefault(parent, (slot, {}))[0] == slot:
+            joins[parent][1][child] = join(parent, slot, child)
+            parents.add(parent)
+            children.add(child)
+    return joins
+
+
+def flatten(tree: Tree) -> Iterator[Unit]:
+    """The units of a tree in the order in which they are written."""
+    stack: list[Tree | None] = [tree]
+    while stack:
+        top = stack.pop()
+        if top is None:
+            yield CLOSE
+            continue
+        yield top.unit
+        for filler in reversed(top.fillers):
+            if isinstance(filler, Tree):
+                stack.append(filler)
+            else:
+                stack += [None, *reversed(filler)]
+
+
+MISSING = Symbol("atom", "?", 0)
+"""Stands in the open slots of a program that is not finished."""
+
+
+class Unfinished(ValueError):  # noqa: N818
+    """Units that do not make one whole tree."""
+
+
+def unflatten(units: Sequence[Unit], strict: bool = True) -> list[tuple[Symbol, int]]:
+    """The symbols of written units in prefix order, each with the number of its children.
+
+    Raises `Unfinished` if the units are not one tree. Unless `strict`, `MISSING` fills the open slots, and
+    units that fit nowhere are left out.
+    """
+    symbols: list[tuple[Symbol, int]] = []
+    lists: list[int] = []  # places of the lists whose rest slot is open
+    waiting: list[Part] = [SLOT]  # what is still to be written, the next part last
+
+    def write_symbols() -> None:
+        while waiting and isinstance(waiting[-1], Symbol):
+            symbol = waiting.pop()
+            assert isinstance(symbol, Symbol)
+            if symbol.arity == ANY:
+                lists.append(len(symbols))
+            symbols.append((symbol, max(symbol.arity, 0)))
+
+    for unit in units:
+        write_symbols()
+        if unit == CLOSE:
+            if waiting and waiting[-1] == REST:
+                waiting.pop()
+                lists.pop()
+            elif strict:
+                raise Unfinished("a list ends where none is open")
+            continue
+        if not waiting:
+            if strict:
+                raise Unfinished("units follow the end of the program")
+            break
+        if waiting[-1] == REST:
+            symbol, children = symbols[lists[-1]]
+            symbols[lists[-1]] = symbol, children + 1
+        else:
+            waiting.pop()
+        waiting += reversed(unit)
+    while waiting:
+        write_symbols()
+        if waiting:
+            if strict:
+                raise Unfinished("the program is not finished")
+            part = waiting.pop()
+            if part == SLOT:
+                symbols.append((MISSING, 0))
+            else:
+                lists.pop()
+    return symbols

@@ -1,0 +1,127 @@
+"""Inferred grammars accept all training programs, and converge to the language that made them."""
+
+import random
+
+import pytest
+
+from ftor.grammar import Grammar, GrammarError
+from ftor.grammar.inferring import Language, infer
+
+LANGUAGE = Language(
+    {"answer": ".", "largest": ".", "state": ".", "and(": "*", "size": "..", "river": "."}, ")"
+)
+PROGRAMS = [
+    "answer largest state all",
+    "answer state all",
+    "answer and( state all largest state all )",
+    "answer size state all texas",
+    "answer size state all utah",
+    "answer river everything",
+]
+
+
+def grammar(programs=PROGRAMS, **options):
+    return Grammar.parse(infer([program.split() for program in programs], LANGUAGE, **options))
+
+
+@pytest.mark.parametrize("generality", ["typed", "arity"])
+def test_training_is_accepted(generality):
+    inferred = grammar(generality=generality)
+    assert all(inferred.accepts(program.split()) for program in PROGRAMS)
+
+
+def test_new_combinations_are_accepted_and_other_types_are_not():
+    inferred = grammar()
+    assert inferred.accepts(["answer", "size", "largest", "largest", "state", "all", "texas"])
+    assert not inferred.accepts(["answer", "size", "texas", "state", "all"])
+    assert not inferred.accepts(["answer", "state", "everything"])
+    assert not inferred.accepts(["answer", "state", "all", "all"])
+    assert grammar(generality="arity").accepts(["answer", "size", "texas", "state", "everything"])
+
+
+def test_lists_are_recursive():
+    inferred = grammar()
+    assert inferred.accepts(f"answer and( {'state all ' * 7} )".split())
+    assert inferred.accepts(["answer", "and(", ")"])
+    assert not inferred.accepts(["answer", "and(", "texas", ")"])
+
+
+def test_copied_constants_become_a_class():
+    inferred = grammar(copied={"texas", "utah"})
+    assert inferred.accepts(["answer", "size", "state", "all", "ohio"], ["how", "large", "is", "ohio"])
+    assert not inferred.accepts(["answer", "size", "state", "all", "ohio"], ["how", "large"])
+
+
+def test_it_can_be_read_by_people():
+    text = infer([program.split() for program in PROGRAMS], LANGUAGE)
+    assert "Answer -> 'answer' State" in text
+    assert "# 6" in text  # counts
+    assert text.startswith("# Inferred from 6 programs")
+
+
+@pytest.mark.parametrize("program", ["answer", "answer state all all", "answer )", "answer and( state all"])
+def test_what_is_no_tree_is_refused(program):
+    with pytest.raises(GrammarError, match=r"program|list"):
+        infer([program.split()], LANGUAGE)
+
+
+def test_no_programs():
+    with pytest.raises(GrammarError, match="no programs"):
+        infer([], LANGUAGE)
+
+
+def test_odd_words_are_quoted():
+    odd = Language({"it's": ".", "|": "."}, ")")
+    inferred = Grammar.parse(infer([["it's", "|", "#"], ["it's", "@copy"]], odd))
+    assert inferred.accepts(["it's", "|", "#"])
+
+
+def _random_language(seed):
+    """A typed language of our own: for each type, units with the types of their slots."""
+    chance = random.Random(seed)
+    types = range(4)
+    units = {}
+    for kind in types:
+        units |= {f"{kind}leaf{number}": (kind, ()) for number in range(2)}
+        for number in range(3):
+            units[f"{kind}node{number}"] = (
+                kind,
+                tuple(chance.choice(types) for _ in range(chance.randint(1, 3))),
+            )
+    return units
+
+
+def _draw(units, kind, chance, depth=0):
+    fitting = [unit for unit, (own, slots) in units.items() if own == kind and (depth < 4 or not slots)]
+    unit = chance.choice(fitting)
+    return [unit, *(part for slot in units[unit][1] for part in _draw(units, slot, chance, depth + 1))]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_it_converges_to_the_true_language(seed):
+    units, chance = _random_language(seed), random.Random(seed)
+    language = Language({unit: "." * len(slots) for unit, (_, slots) in units.items()}, ")")
+    unseen = [_draw(units, 0, chance) for _ in range(100)]
+    wrong = []
+    for program in unseen:  # exchange a unit for one of another type with as many slots
+        place = chance.randrange(len(program))
+        own, slots = units[program[place]]
+        others = [unit for unit, (kind, some) in units.items() if kind != own and len(some) == len(slots)]
+        if others:
+            wrong.append([*program[:place], chance.choice(others), *program[place + 1 :]])
+    shares = []
+    for number in (10, 100, 1000):
+        inferred = Grammar.parse(infer([_draw(units, 0, chance) for _ in range(number)], language))
+        shares.append(sum(map(inferred.accepts, unseen)))
+        assert not any(inferred.accepts(program) and not _is_right(program, units) for program in wrong)
+    assert shares == sorted(shares)
+    assert shares[-1] == 100
+
+
+def _is_right(program, units):
+    waiting = [0]
+    for unit in program:
+        if not waiting or units[unit][0] != waiting.pop():
+            return False
+        waiting += reversed(units[unit][1])
+    return not waiting
