@@ -17,7 +17,8 @@ from ftor.model.model import Model
 from ftor.networks import Transducer
 from ftor.show.progress import Report
 from ftor.text.encoded_pairs import EncodedPairs
-from ftor.text.reading import Pair, tokenize, write_pairs
+from ftor.text.reading import Pair, write_pairs
+from ftor.text.tokenizing import tokenize
 from ftor.training.run import Run
 from timing import arguments, largest_difference, print_records, progress, refuse_unless_equal, write_json
 

@@ -1,15 +1,12 @@
 """Reading pairs: what is read, and that every bad line is named."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftor.errors import FtorError
-from ftor.text import reading
-from ftor.text.reading import DataError, Pair, find_file, read_pairs, tokenize
+from ftor.text.reading import DataError, Pair, read_pairs
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -51,40 +48,6 @@ def test_an_empty_file_is_refused(tmp_path, content):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(DataError, match=r"none.tsv: No such file"):
         read_pairs(tmp_path / "none.tsv")
-
-
-def test_folders_are_searched_in_order(tmp_path, monkeypatch):
-    names = ["chosen", "environment", "cache/ftor", "work/data"]
-    for name in names:
-        (tmp_path / name).mkdir(parents=True)
-        write(tmp_path / name / "a.tsv", b"a\tb")
-    monkeypatch.chdir(tmp_path / "work")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    assert find_file("a.tsv", tmp_path / "chosen") == tmp_path / "chosen/a.tsv"
-    assert find_file("b.tsv", tmp_path / "chosen") is None
-    monkeypatch.setenv("FTOR_DATA", str(tmp_path / "environment"))
-    assert find_file("a.tsv", None) == tmp_path / "environment/a.tsv"
-    monkeypatch.delenv("FTOR_DATA")
-    assert find_file("a.tsv", None) == Path("data/a.tsv")
-    Path("data/a.tsv").unlink()
-    assert find_file("a.tsv", None) == tmp_path / "cache/ftor/a.tsv"
-
-
-def test_english_is_split_by_spacys_rules(tmp_path):
-    pytest.importorskip("spacy")
-    path = write(tmp_path / "a.tsv", b"i'd  like a 5pm flight\tFILTER file.name eq all-day \n")
-    (pair,) = read_pairs(path, "english", "english")
-    assert pair.source == ("i", "'d", "like", "a", "5", "pm", "flight")
-    assert pair.target == ("FILTER", "file.name", "eq", "all", "-", "day")
-    (mixed,) = read_pairs(path, "english", "whitespace")
-    assert mixed.target == ("FILTER", "file.name", "eq", "all-day")
-
-
-def test_without_spacy_the_extra_is_named(monkeypatch):
-    reading._english.cache_clear()
-    monkeypatch.setitem(sys.modules, "spacy", None)
-    with pytest.raises(FtorError, match=r"pip install 'ftor\[text\]'"):
-        tokenize("a b", "english")
 
 
 @given(st.binary(max_size=200) | st.text(alphabet="ab\t\n\r é\x00\u2028", max_size=60).map(str.encode))

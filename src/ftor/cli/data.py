@@ -68,7 +68,8 @@ def data_list(data_dir: DataDir = None) -> None:
 
     from ftor.datasets import DATASETS
     from ftor.datasets.fetching import is_complete
-    from ftor.text.reading import data_folders, find_file, read_pairs
+    from ftor.datasets.folders import data_folders, find_file
+    from ftor.text.reading import read_pairs
 
     datasets = Table("dataset", "files", Column("where", overflow="fold"))  # a path is of use only whole
     folders = data_folders(data_dir)
@@ -110,10 +111,11 @@ def data_trivial(
     ledger: Annotated[Path | None, typer.Option(help="A JSONL file to add the results to.")] = None,
 ) -> None:
     """Judge outputs that take no model: the input, and the input without its last word."""
+    from ftor.datasets.folders import require_file
     from ftor.files import append_json_line
     from ftor.lab.trivial import judged
     from ftor.show.metrics import summary
-    from ftor.text.reading import read_pairs, require_file
+    from ftor.text.reading import read_pairs
     from ftor.training.provenance import commit, machine
 
     data = Config.load(experiment).data
@@ -201,7 +203,8 @@ def data_fetch(
 
 def _target(to: Path | None) -> Path:
     """Where data goes: never to a place that nobody named but ./data."""
-    from ftor.text.reading import DataError, data_folders
+    from ftor.datasets.folders import data_folders
+    from ftor.text.reading import DataError
 
     folder = to if to is not None else data_folders(None)[0]
     if folder.exists() and not folder.is_dir():

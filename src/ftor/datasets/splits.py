@@ -6,8 +6,9 @@ from pathlib import Path
 
 from ftor.config import Config, ConfigError
 from ftor.datasets import DATASETS, TASKS
+from ftor.datasets.folders import data_folders, find_file, missing, require_file
 from ftor.reporting import Report
-from ftor.text.reading import DataError, Pair, data_folders, find_file, read_pairs, require_file, write_pairs
+from ftor.text.reading import DataError, Pair, read_pairs, write_pairs
 
 HELD_OUT = 10
 """Every tenth training pair is dev where there is no dev file."""
@@ -87,19 +88,18 @@ def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Re
     if "train" not in names:
         raise DataError("data.train: expected a TSV file, found none; give one with --train FILE")
     generated = run_folder / "data"
-    found = {
+    files = {
         split: _own_file(generated / name) or find_file(name, data_folder) or _own_file(Path(name))
         for split, name in names.items()
     }
-    missing = [names[split] for split, path in found.items() if path is None]
-    if not missing:
-        paths = {split: _from_here(path) for split, path in found.items() if path is not None}
+    paths = {split: _from_here(path) for split, path in files.items() if path is not None}
+    if len(paths) == len(names):
         report.say("data: " + ", ".join(f"{split} {path}" for split, path in paths.items()))
         return paths
     generate = _generator(config.data.task)
-    if generate is None or len(missing) < len(names):
-        places = ", ".join(str(place) for place in data_folders(data_folder))
-        raise DataError(f"{', '.join(missing)}: no such file; looked in {places} and the current folder")
+    if generate is None or paths:
+        absent = ", ".join(name for split, name in names.items() if split not in paths)
+        raise DataError(missing(absent, data_folder))
     pairs = generate()
     paths = {split: generated / name for split, name in names.items()}
     for split, path in paths.items():

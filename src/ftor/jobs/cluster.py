@@ -7,6 +7,7 @@ import time
 from typing import Any, Self
 
 from ftor._version import __version__
+from ftor.datasets.folders import data_folders
 from ftor.errors import FtorError
 from ftor.jobs.job import (
     Event,
@@ -20,7 +21,6 @@ from ftor.jobs.job import (
     event_to_json,
 )
 from ftor.reporting import Report
-from ftor.text.reading import data_folders
 
 try:
     import ray

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ftor.config import Config, TransducerConfig
 from ftor.datasets import grouping, judges, scorers
+from ftor.datasets.folders import find_file, require_file
 from ftor.errors import FtorError
 from ftor.files import write_text
 from ftor.grammar import Grammar
@@ -25,7 +26,7 @@ from ftor.ops.threads import Array
 from ftor.reporting import SILENT, Report
 from ftor.text.batches import SourceBatch
 from ftor.text.copying import Copying
-from ftor.text.reading import DataError, Pair, Source, find_file, read_source, read_sources, require_file
+from ftor.text.reading import DataError, Pair, Source, read_source, read_sources
 from ftor.text.vectors import read_vectors, stacked
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import SOURCE_SPECIALS, START_TOKEN

@@ -1,15 +1,14 @@
-"""Reads pairs of source and target from TSV files, and finds the files."""
+"""Reads pairs of source and target from TSV files."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ftor.config import Tokenizer
 from ftor.errors import FtorError
 from ftor.text import emphasis as emphasising
+from ftor.text.tokenizing import tokenize
 
 
 class DataError(FtorError):
@@ -31,23 +30,6 @@ class Source(NamedTuple):
 
     tokens: tuple[str, ...]
     emphasis: str | None = None
-
-
-def tokenize(text: str, tokenizer: Tokenizer = "whitespace") -> tuple[str, ...]:
-    """Split at any run of white space, or by spaCy's English rules."""
-    if tokenizer == "whitespace":
-        return tuple(text.split())
-    return tuple(token.text for token in _english()(text) if not token.is_space)
-
-
-@cache
-def _english() -> Any:
-    """Make spaCy's tokenizer, which needs no trained model."""
-    try:
-        import spacy
-    except ImportError:
-        raise FtorError("tokenizer english: expected spaCy, found none; pip install 'ftor[text]'") from None
-    return spacy.blank("en").tokenizer
 
 
 def read_source(text: str, tokenizer: Tokenizer = "whitespace", emphasis: bool = False) -> Source:
@@ -166,32 +148,3 @@ def write_pairs(pairs: Iterable[tuple[str, str]], path: Path) -> None:
     """Write source and target texts as a TSV file, and make its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), "utf-8")
-
-
-def data_folders(chosen: Path | None) -> list[Path]:
-    """Where data is looked for, in this order: the chosen folder, $FTOR_DATA, ./data, the user's cache."""
-    if chosen is not None:
-        if not chosen.is_dir():
-            raise DataError(f"{chosen}: expected a data folder, found none")
-        return [chosen]
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    from_environment = [Path(os.environ["FTOR_DATA"])] if os.environ.get("FTOR_DATA") else []
-    return [*from_environment, Path("data"), cache / "ftor"]
-
-
-def find_file(name: str, chosen: Path | None) -> Path | None:
-    """The first of the data folders that has the file, or the path itself if it is absolute; else None."""
-    candidates = [folder / name for folder in data_folders(chosen)]
-    return next((path for path in candidates if path.is_file()), None)
-
-
-def require_file(name: str, chosen: Path | None, what: str, hint: str = "") -> Path:
-    """The same or one of the current folder; else an error that says `what` is missing, and a `hint`."""
-    path = find_file(name, chosen) or (Path(name) if Path(name).is_file() else None)
-    if path is None:
-        places = ", ".join(str(place) for place in data_folders(chosen))
-        raise DataError(
-            f"{what}: {name}: no such file; looked in {places} and the current folder"
-            + (f"; {hint}" if hint else "")
-        )
-    return path

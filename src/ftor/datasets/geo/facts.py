@@ -7,7 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from ftor.text.reading import DataError, read_lines, require_file
+from ftor.datasets.folders import require_file
+from ftor.text.reading import DataError, read_lines
 
 FILE = "geo/geobase.pl"
 FIELDS = {
