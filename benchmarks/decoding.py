@@ -10,7 +10,7 @@ import ftor.ops
 from ftor.config import Config
 from ftor.grammar import Grammar
 from ftor.model.model import Model
-from ftor.networks import Transducer
+from ftor.networks.transducer import Transducer
 from ftor.text.reading import Pair, read_pairs
 from timing import arguments, print_records, progress, refuse_unless_equal, write_json
 

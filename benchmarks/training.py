@@ -14,7 +14,7 @@ import ftor.ops
 from ftor.config import Config
 from ftor.datasets import mirror
 from ftor.model.model import Model
-from ftor.networks import Transducer
+from ftor.networks.transducer import Transducer
 from ftor.show.progress import Report
 from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair, write_pairs

@@ -14,6 +14,7 @@ import ftor
 from ftor.config import Config
 from ftor.grammar import Grammar
 from ftor.model.tensors import load_tensors
+from ftor.networks import Constraint
 from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair
 from ftor.text.subwords import SubwordVocabularies
@@ -179,8 +180,8 @@ class TestAll:
             asked[row].append(tokens)
             return len(asked[row]) == 4 * (row + 1)
 
-        found = model.network.decode(batch, accepts)
-        assert [one.tokens for one in found] == [asked[0][-1], asked[1][-1]]
+        found = model.network.decode(batch, 1, Constraint(accepts=accepts))
+        assert [one.choices for one in found] == [asked[0][-1], asked[1][-1]]
         assert [len(asked[row]) for row in (0, 1)] == [4, 8]
         plain = model.network.decode(batch)
         assert all(one.score < best.score for one, best in zip(found, plain, strict=True))
@@ -281,8 +282,8 @@ class TestBart:
         model = ftor.load(folders["bart"])
         batch = self.batch(model)
         (found,) = model.network.decode(model.vocabularies.source_batch([("a", "b")]))
-        assert 2 not in found.tokens, "the end is not one of an output's tokens"
-        written = found.tokens + [2] * (len(found.tokens) < model.config.model.max_steps)
+        assert 2 not in found.choices, "the end is not one of an output's tokens"
+        written = found.choices + [2] * (len(found.choices) < model.config.model.max_steps)
         length = len(written)
         gold = replace(batch, target=torch.tensor([written]), target_lengths=torch.tensor([length]))
         assert found.score == pytest.approx(-length * model.network(gold).tokens.item(), rel=1e-4)

@@ -9,7 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from ftor.config import TransducerConfig
-from ftor.networks import Transducer, transducer
+from ftor.networks import decoding
+from ftor.networks.decoding import decode
+from ftor.networks.network import FLOOR
+from ftor.networks.transducer import Transducer
 from ftor.nn import AutoregressiveDecoder
 from ftor.text.batches import Batch
 from ftor.text.copying import Copying
@@ -136,7 +139,7 @@ def test_all_parameters_learn(order, decoder, copying):
 @pytest.mark.parametrize("k", [1, 4])
 def test_scores_are_log_probabilities_of_the_outputs(order, decoder, k):
     network, vocabularies = make(order, decoder)
-    decoded = network.decode(vocabularies.source_batch([pair.source for pair in PAIRS]), k)
+    decoded = decode(network, vocabularies.source_batch([pair.source for pair in PAIRS]), k)
     golds = Batch(
         whole_batch(vocabularies).source, whole_batch(vocabularies).source_lengths, decoded.choices,
         decoded.lengths, None, None, torch.arange(len(PAIRS)),
@@ -150,7 +153,7 @@ def test_scores_are_log_probabilities_of_the_outputs(order, decoder, k):
 def test_independent_outputs_are_the_best_of_their_length(order):
     network, vocabularies = make(order, "independent")
     batch = vocabularies.source_batch([("b",)])
-    decoded = network.decode(batch)
+    decoded = decode(network, batch)
     length = int(decoded.lengths[0])
     reading = EncodedPairs([PAIRS[2]], vocabularies).batch(torch.tensor([0]))
     best = -math.inf
@@ -165,7 +168,7 @@ def test_independent_outputs_are_the_best_of_their_length(order):
 def test_more_lengths_never_give_a_worse_output(decoder):
     network, vocabularies = make("fertility-reordering", decoder)
     batch = vocabularies.source_batch([pair.source for pair in PAIRS])
-    scores = torch.stack([network.decode(batch, k).scores for k in (1, 2, 5, 40)])
+    scores = torch.stack([decode(network, batch, k).scores for k in (1, 2, 5, 40)])
     assert bool((scores.diff(dim=0) >= 0).all())
     assert bool((scores[-1] > scores[0]).any()), "the example should have a better length than the first"
 
@@ -178,7 +181,7 @@ def test_copying_gives_each_string_the_mass_of_its_class_and_copies(order):
     lengths = torch.tensor([3, 2])
     with torch.no_grad():
         reading = network.read(batch.source, batch.source_lengths)
-        whole = network.align(reading, lengths).whole
+        whole = network.align(reading, lengths).marginals
         translations = network.decoder(reading.context).exp()
     mixture = network._mixture(batch, translations, whole)
     V, d = len(vocabularies.target), 3
@@ -210,9 +213,9 @@ def test_copying_gives_each_string_the_mass_of_its_class_and_copies(order):
 def test_long_outputs_are_decoded_in_parts_with_the_same_result(order, decoder, monkeypatch):
     network, vocabularies = make(order, decoder, copying=True)
     batch = vocabularies.source_batch([pair.source for pair in PAIRS])
-    together = network.decode(batch, 3)
-    monkeypatch.setattr(transducer, "SPLITS_AT_ONCE", 1)
-    for whole, parts in zip(together, network.decode(batch, 3), strict=True):
+    together = decode(network, batch, 3)
+    monkeypatch.setattr(decoding, "SPLITS_AT_ONCE", 1)
+    for whole, parts in zip(together, decode(network, batch, 3), strict=True):
         torch.testing.assert_close(whole, parts)
 
 
@@ -239,7 +242,7 @@ def test_a_search_finds_the_best_of_the_outputs_that_it_knows(order):
     network, vocabularies = make(order, "independent", copying=True)
     terminals = ["x", "q", "y"]
     batch = vocabularies.source_batch([("q", "a"), ("b", "a", "c", "a")], terminals)
-    found = network.decode(batch, 3, only([{0, 2}, {1, 4}]), torch.tensor([False, True, True]))
+    found = decode(network, batch, 3, only([{0, 2}, {1, 4}]), torch.tensor([False, True, True]))
     V = len(vocabularies.target)
     x, y = (vocabularies.target.get(token, -1) for token in "xy")
     for row, (choices, length) in enumerate(zip(found.choices.tolist(), found.lengths.tolist(), strict=True)):
@@ -247,15 +250,15 @@ def test_a_search_finds_the_best_of_the_outputs_that_it_knows(order):
         assert choices[0] in (x, y)
         if length == 2:  # q is what the first source has at 1; column 4 is a copy of token 1, after the start
             assert choices[1] == V + 1 or (row == 1 and choices[1] == int(batch.copies.choices[1, 1]))
-    plain = network.decode(batch, 3, None, torch.tensor([False, True, True]))
+    plain = decode(network, batch, 3, None, torch.tensor([False, True, True]))
     assert bool((plain.scores >= found.scores - 1e-6).all())
 
 
 def test_where_a_search_finds_nothing_any_output_will_do():
     network, vocabularies = make("fertility-reordering", "independent")
     batch = vocabularies.source_batch([pair.source for pair in PAIRS], ["x"])
-    nothing = network.decode(batch, 2, only([]))
-    for found, wanted in zip(nothing, network.decode(batch, 1), strict=True):
+    nothing = decode(network, batch, 2, only([]))
+    for found, wanted in zip(nothing, decode(network, batch, 1), strict=True):
         assert torch.equal(found, wanted)
 
 
@@ -264,9 +267,9 @@ def test_lengths_that_no_source_can_reach_are_no_reason_to_fail():
     batch = vocabularies.source_batch([pair.source for pair in PAIRS])
     far = torch.zeros(200, dtype=torch.bool)
     far[13] = True  # four tokens and the start reach 15, the others not 13
-    found = network.decode(batch, 1, None, far)
+    found = decode(network, batch, 1, None, far)
     assert found.lengths.tolist()[3] == 13
-    assert found.lengths.tolist()[:3] == network.decode(batch, 1).lengths.tolist()[:3]
+    assert found.lengths.tolist()[:3] == decode(network, batch, 1).lengths.tolist()[:3]
 
 
 @pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
@@ -286,8 +289,8 @@ def test_an_emphasised_word_is_a_word_of_its_own_whose_vector_is_x_plus_h(order,
     torch.testing.assert_close(found, expected)
     assert not torch.allclose(found[0, 0], network(replace(batch, emphasised=None)).tokens[0])
     sources = vocabularies.source_batch([pair.source for pair in PAIRS], emphasis=["a"] * 4)
-    decoded = twice.decode(replace(sources, source=other.source, emphasised=None), k=3)
-    for one, same in zip(network.decode(sources, k=3), decoded, strict=True):
+    decoded = decode(twice, replace(sources, source=other.source, emphasised=None), k=3)
+    for one, same in zip(decode(network, sources, k=3), decoded, strict=True):
         torch.testing.assert_close(one, same)
 
 
@@ -311,7 +314,7 @@ def test_unknown_gold_tokens_cost_the_floor():
     changed = network(replace(batch, target=unknown)).tokens.detach()
     difference = changed - network(batch).tokens.detach()
     assert float(difference[0]) > 0
-    assert float(changed[0]) > -math.log(2 * transducer.FLOOR)
+    assert float(changed[0]) > -math.log(2 * FLOOR)
     assert difference[1:].tolist() == [0, 0, 0]
 
 
@@ -320,7 +323,7 @@ def test_alignment_term_is_the_log_mass_of_wanted_pairs():
     wanted = [[(1, 1), (3, 3)], [], [(1, 1)], [(0, 0)]]
     batch = EncodedPairs(PAIRS, vocabularies, wanted).batch(torch.arange(4), with_alignments=True)
     reading = network.read(batch.source, batch.source_lengths)
-    mass = network.align(reading, batch.target_lengths).whole.sum(2).detach()
+    mass = network.align(reading, batch.target_lengths).marginals.sum(2).detach()
     expected = [
         -math.log(mass[0, 1, 1] * mass[0, 3, 3]), 0.0, -math.log(mass[2, 1, 1]), -math.log(mass[3, 0, 0]),
     ]  # fmt: skip

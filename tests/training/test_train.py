@@ -16,7 +16,8 @@ from accelerate.state import AcceleratorState
 import ftor
 from ftor.config import Config
 from ftor.model.tensors import CheckpointError, load_tensors
-from ftor.networks.transducer import Losses, Transducer
+from ftor.networks.network import Losses
+from ftor.networks.transducer import Transducer
 from ftor.show.progress import TerminalReport
 from ftor.training.data import load_training_data
 from ftor.training.trainer import Trainer, TrainingError

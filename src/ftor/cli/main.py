@@ -176,7 +176,7 @@ def predict(
     write_lines(records(), output)
     if strange:
         tried = "that the model can write, of the lengths that were tried"
-        tried = tried if model.config.model.architecture == "transducer" else "in the model's beam"
+        tried = tried if model.config.model.structured else "in the model's beam"
         TerminalReport().warn(
             f"{len(strange)} of {len(lines)} outputs do not derive from the grammar, which derives none "
             f"{tried}; the first is: {strange[0]}"

@@ -1,25 +1,31 @@
 """Typed configurations: one TOML file per experiment, checked before anything runs."""
 
-from ftor.config.loading import (
+from ftor.config.loading import Config, ConfigError, shipped
+from ftor.config.sections import (
     Aligner,
-    Config,
-    ConfigError,
+    BartConfig,
     DataConfig,
     DecodingConfig,
+    LSTMConfig,
+    NetworkConfig,
     Tokenizer,
     TrainingConfig,
     TransducerConfig,
-    shipped,
+    TransformerConfig,
 )
 
 __all__ = [
     "Aligner",
+    "BartConfig",
     "Config",
     "ConfigError",
     "DataConfig",
     "DecodingConfig",
+    "LSTMConfig",
+    "NetworkConfig",
     "Tokenizer",
     "TrainingConfig",
     "TransducerConfig",
+    "TransformerConfig",
     "shipped",
 ]

@@ -7,78 +7,28 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Any, Self, get_args
 
-from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
-from ftor.config.baselines import BartConfig, LSTMConfig, TransformerConfig
-from ftor.config.section import Section, Side
+from ftor.config.sections import (
+    DataConfig,
+    DecodingConfig,
+    ModelConfig,
+    NetworkConfig,
+    Section,
+    TrainingConfig,
+    TransducerConfig,
+)
 from ftor.errors import FtorError
-
-Order = Literal["fertility-reordering", "reordering-fertility", "fertility"]
-Tokenizer = Literal["whitespace", "english"]
-Aligner = Literal["ibm1", "poisson"]
 
 
 class ConfigError(FtorError):
     """A configuration that cannot be used; says which key, what was expected and what was found."""
 
 
-class DataConfig(Section):
-    """What is learned: `[data]`."""
-
-    task: str = Field("pairs", description="how missing pairs are made, how outputs are judged")
-    train: str | None = Field(None, description="TSV file, source and target; relative to the data folder")
-    dev: str | None = Field(None, description="TSV file that chooses the best epoch")
-    test: str | None = Field(None, description="TSV file that is evaluated once, at the end")
-    start_token: bool = Field(True, description="put a token of its own before each source")
-    source_tokenizer: Tokenizer = Field("whitespace", description="english: spaCy's rules")
-    target_tokenizer: Tokenizer = Field("whitespace", description="english: spaCy's rules")
-    lowercase: bool = Field(False, description="look source words up in lower case; copies keep their case")
-    vectors: str | None = Field(None, description="GloVe-format text file of pretrained word vectors")
-    copy_vocabulary: Literal["open", "closed"] = Field(
-        "open", description="whether copies may be words that are no target class"
-    )
-    copy_case: Literal["same", "any"] = Field("same", description="any: words that differ in case are copies")
-    no_copy: list[str] = Field([], description="target tokens that are never trained as copies")
-    emphasis: bool = Field(False, description="sources are `sentence ; word`, and the word is marked")
-
-
-class TransducerConfig(Section):
-    """The paper's network: `[model]`. Letters are the paper's."""
-
-    architecture: Literal["transducer"] = "transducer"
-    order: Order = Field("fertility-reordering", description="F→R, R→F, or fertility alone")
-    decoder: Literal["independent", "autoregressive"] = Field("independent", description="(i) or (iii)")
-    copying: bool = Field(False, description="(ii): output tokens may be copies of source tokens")
-    encoder: Literal["highway", "plain"] = Field("highway", description="which bidirectional LSTM")
-    width: int = Field(200, ge=2, multiple_of=2, description="D, size of embeddings and encoder outputs")
-    embedding: Literal["normal", "xavier"] = Field("normal", description="standard, or smaller at first")
-    train_vectors: bool = Field(False, description="whether pretrained vectors change in training")
-    encoder_layers: int = Field(2, ge=1, description="layers of each encoder")
-    recurrent_dropout: float = Field(0.1, ge=0, lt=1, description="between time steps, highway encoder only")
-    layer_dropout: float = Field(0.1, ge=0, lt=1, description="between the layers of an encoder")
-    max_fertility: int = Field(4, ge=1, description="d, most copies of a token")
-    temperature: float = Field(1.0, gt=0, description="τ of the fertility softmax")
-    fertility_skip: bool = Field(False, description="tell fertilities from x too, as R→F always does")
-    fertility_hidden: int = Field(128, ge=1, description="hidden units of the fertility MLP")
-    scorer_hidden: int | None = Field(None, ge=1, description="hidden units of the span scorer; 4·D if unset")
-    decoder_hidden: int = Field(128, ge=1, description="hidden units of the decoder's MLP")
-    dropout: float = Field(0.1, ge=0, lt=1, description="on the hidden units of every MLP")
-    context_scale: float = Field(0.05, ge=0, description="ρ, weight of the decoder's encoder beside x itself")
-    target_width: int = Field(64, ge=1, description="size of target embeddings, autoregressive decoder only")
-
-    @property
-    def batch_by(self) -> Side:
-        """The side whose lengths are similar within a batch: what is reordered takes its time and memory."""
-        return "source" if self.order == "reordering-fertility" else "target"
-
-
-_ARCHITECTURES: dict[str, type[Section]] = {
-    "transducer": TransducerConfig,
-    "lstm": LSTMConfig,
-    "transformer": TransformerConfig,
-    "bart": BartConfig,
+_ARCHITECTURES: dict[str, type[NetworkConfig]] = {
+    get_args(section.model_fields["architecture"].annotation)[0]: section for section in get_args(ModelConfig)
 }
 
 
@@ -89,77 +39,23 @@ def _architecture(model: Any) -> str:
     return str(getattr(model, "architecture", "transducer"))
 
 
-ModelConfig = Annotated[
-    Annotated[TransducerConfig, Tag("transducer")]
-    | Annotated[LSTMConfig, Tag("lstm")]
-    | Annotated[TransformerConfig, Tag("transformer")]
-    | Annotated[BartConfig, Tag("bart")],
-    Discriminator(_architecture),
-]
-"""The network: `[model]`, with the keys of its architecture."""
-
-
-class TrainingConfig(Section):
-    """How it is learned: `[training]`. Loss weights are per example; see docs/concepts/training.md."""
-
-    seed: int = Field(0, ge=0, lt=2**31)
-    epochs: int = Field(60, ge=1)
-    batch_size: int = Field(32, ge=1)
-    evaluation_batch_size: int = Field(64, ge=1)
-    learning_rate: float = Field(1e-3, gt=0)
-    scorer_learning_rate: float | None = Field(
-        None, ge=0, description="of the span scorer; the same if unset"
-    )
-    schedule: Literal["constant", "linear"] = Field(
-        "constant", description="linear: learning rates fall to 0 over all steps"
-    )
-    warmup_steps: int = Field(0, ge=0, description="the first steps, in which learning rates rise from 0")
-    clip_norm: float = Field(5.0, ge=0, description="largest norm of the gradient; 0: any")
-    length_weight: float = Field(3.2, ge=0, description="λ₁ per example")
-    alignment_weight: float = Field(0.0, ge=0, description="λ₂ per example")
-    alignment_epochs: int = Field(0, ge=0, description="m, the epochs in which λ₂ counts")
-    aligner: Aligner = Field("ibm1", description="the model whose posteriors say what is aligned")
-    alignment_threshold: float = Field(0.8, gt=0, le=1, description="χ, least posterior of a pair")
-    align_start: bool = Field(
-        False, description="in the same epochs, align what every target has with the start position"
-    )
-    alignment_iterations: int = Field(150, ge=1, description="EM iterations of the aligner")
-    bucket_noise: float = Field(0.1, ge=0, lt=1, description="how far lengths are blurred when batches form")
-    select_by: Literal["loss", "exact_match", "accuracy", "BLEU-3"] = Field(
-        "exact_match", description="dev metric of the best epoch; accuracy is the task's own"
-    )
-    precision: Literal["no", "bf16", "fp16"] = Field("no", description="mixed precision, for GPUs")
-    word_dropout: float = Field(0.0, ge=0, lt=1, description="how many source words training makes unknown")
-    average_epochs: float = Field(0.0, ge=0, description="the epochs whose weights are averaged; 0: none")
-    trackers: list[str] = Field([], description="accelerate's trackers beside log.jsonl, e.g. tensorboard")
-    checkpoint_minutes: float = Field(5.0, gt=0, description="longest time between two checkpoints")
-
-    @model_validator(mode="after")
-    def _alignment_is_whole(self) -> Self:
-        if (self.alignment_weight > 0) != (self.alignment_epochs > 0):
-            raise ValueError("alignment_weight and alignment_epochs: expected both 0 or both above 0")
-        return self
-
-
-class DecodingConfig(Section):
-    """How outputs are searched: `[decoding]`."""
-
-    grammar: str | None = Field(None, description="a shipped grammar or a .cfg file; outputs derive from it")
-    lengths: int = Field(1, ge=1, description="k, how many output lengths are tried with the grammar")
-
-
 class Config(Section):
     """An experiment."""
 
     name: str = "transducer"
     data: DataConfig = DataConfig()
-    model: ModelConfig = TransducerConfig()
+    model: ModelConfig = Field(TransducerConfig(), discriminator="architecture")
     training: TrainingConfig = TrainingConfig()
     decoding: DecodingConfig = DecodingConfig()
 
+    @field_validator("model", mode="before")
+    @classmethod
+    def _default_architecture(cls, model: Any) -> Any:
+        return {"architecture": "transducer", **model} if isinstance(model, Mapping) else model
+
     @model_validator(mode="after")
     def _keys_are_of_use(self) -> Self:
-        for path in _of_no_use(self.model):
+        for path in self.model.unused_keys:
             section, key = path.split(".")
             found, default = (getattr(values, key) for values in (getattr(self, section), _DEFAULTS[section]))
             if found != default:
@@ -208,23 +104,6 @@ _DEFAULTS: dict[str, Section] = {
     "training": TrainingConfig(),
     "decoding": DecodingConfig(),
 }
-_OF_TRANSDUCERS = (
-    *("data.copy_vocabulary", "data.copy_case", "data.no_copy", "data.emphasis"),
-    *("decoding.lengths", "training.aligner", "training.alignment_threshold"),
-    *("training.scorer_learning_rate", "training.length_weight", "training.alignment_weight"),
-    *("training.alignment_epochs", "training.alignment_iterations", "training.align_start"),
-)
-
-
-def _of_no_use(model: Section) -> tuple[str, ...]:
-    """The keys of other sections that mean nothing to a network."""
-    if isinstance(model, TransducerConfig):
-        return ()
-    if isinstance(model, LSTMConfig):
-        return _OF_TRANSDUCERS
-    if isinstance(model, TransformerConfig):
-        return (*_OF_TRANSDUCERS, "data.vectors")
-    return (*_OF_TRANSDUCERS, "data.vectors", "data.start_token", "training.word_dropout")
 
 
 def shipped() -> dict[str, str]:

@@ -14,8 +14,6 @@ from ftor.lab.ledger import Record, seconds
 from ftor.lab.paper import TABLES, Row
 
 SEED = ("seed", "training.seed")
-ON_A_GPU = ("transformer", "bart")
-"""The networks that are given a GPU of a cluster that has any."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,7 @@ def plan(choice: Choice, out: Path, data_folder: Path | None, threads: int) -> l
         for table, row in rows:
             if seed < _seeds(choice, table):
                 config = Config.load(row.experiment, [*choice.overrides, f"training.seed={seed}"])
-                gpus = float(config.model.architecture in ON_A_GPU)
+                gpus = float(config.model.wants_gpu)
                 # Another configuration, of a try or of another version, is another run.
                 folder = out.absolute() / f"{row.experiment}-{seed}-{config.hash[:6]}"
                 planned.append(Planned(table, row, Job(config, folder, data_folder, threads, gpus)))

@@ -2,21 +2,10 @@
 
 from typing import Any
 
-from ftor.config import Config, TransducerConfig
+from ftor.config import Config
 from ftor.metrics import Metrics, shown
 from ftor.model.model import Model
 from ftor.text.emphasis import MARKER
-
-_ORDERS = {
-    "fertility-reordering": "fertility, then reordering (F→R)",
-    "reordering-fertility": "reordering, then fertility (R→F)",
-    "fertility": "fertility alone",
-}
-_BASELINES = {
-    "lstm": "an LSTM with attention",
-    "transformer": "a Transformer with relative positions",
-    "bart": "a pretrained BART",
-}
 
 
 def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
@@ -33,17 +22,17 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
     scores = list(results["dev"].scores)
     further, rule = "".join(f" {name} |" for name in scores), "---|" * len(scores)
     grammar = "`grammar.cfg` what its outputs derive from, " if model.grammar is not None else ""
-    if config.model.architecture == "bart":
+    if config.model.subwords:
         grammar += "`pretrained` its tokenizer and what describes its network, "
     example = " ".join(model.trained_words[:4])
     if config.data.emphasis:
         example += f" {MARKER} {model.trained_words[0]}"
     longer = "" if config.training.schedule == "linear" else " --set training.epochs=N"
-    words = "of its training" if config.model.architecture == "bart" else "it knows"
-    explain = f'\n    ftor explain . "{example}"' if isinstance(config.model, TransducerConfig) else ""
+    words = "of its training" if config.model.subwords else "it knows"
+    explain = f'\n    ftor explain . "{example}"' if config.model.structured else ""
     return f"""# {config.name}
 
-{_kind(config)} trained with ftor {metrics["version"]},
+{config.model.description}, trained with ftor {metrics["version"]},
 {parameters:,} parameters, seed {config.training.seed}, epoch {metrics["best_epoch"]} of {metrics["epochs"]},
 {metrics["train"]["count"]} training pairs, {metrics["seconds"]:.0f} s of training.
 
@@ -58,11 +47,3 @@ and {len(model.vocabularies.target.tokens)} target tokens {words}, `model.safete
 {grammar}`metrics.json` all results, `log.jsonl` one line per epoch. `checkpoint*.safetensors` are only
 needed to train on (`ftor train --resume .{longer}`).
 """
-
-
-def _kind(config: Config) -> str:
-    model = config.model
-    if not isinstance(model, TransducerConfig):
-        return f"A baseline, {_BASELINES[model.architecture]},"
-    copying = " with copying" if model.copying else ""
-    return f"A sequence transducer, {_ORDERS[model.order]}, {model.decoder} decoder{copying},"

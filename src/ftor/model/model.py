@@ -9,7 +9,7 @@ from typing import Self
 import torch
 from torch import Tensor
 
-from ftor.config import Config, TransducerConfig
+from ftor.config import Config
 from ftor.datasets import grouping, judges, scorers
 from ftor.datasets.folders import find_file, require_file
 from ftor.errors import FtorError
@@ -19,12 +19,9 @@ from ftor.metrics import WELL_FORMED, Metrics, evaluate
 from ftor.model.prediction import Prediction, Structure
 from ftor.model.structure import structures
 from ftor.model.tensors import CheckpointError, load_tensors, save_tensors
-from ftor.networks import Network, Seq2Seq, Transducer
-from ftor.networks.registry import build, describe
-from ftor.nn import PretrainedEmbedding
+from ftor.networks import Constraint, Network, build
 from ftor.ops.threads import Array
 from ftor.reporting import SILENT, Report
-from ftor.text.batches import SourceBatch
 from ftor.text.copying import Copying
 from ftor.text.reading import DataError, Pair, Source, read_source, read_sources
 from ftor.text.vectors import read_vectors, stacked
@@ -92,9 +89,8 @@ class Model:
         network, vocabularies = build(config, words, vectors.size)
         # Positions without a word have vectors of their own, too, named as no word of a sentence can be.
         rows = [*(f" {special}" for special in range(SOURCE_SPECIALS)), *source]
-        embedding = network.embedding
-        assert isinstance(embedding, PretrainedEmbedding)
-        embedding.fill(torch.from_numpy(vectors.table(rows)), vectors.mean, vectors.deviation)
+        assert network.vectors is not None
+        network.vectors.fill(torch.from_numpy(vectors.table(rows)), vectors.mean, vectors.deviation)
         return cls(config, vocabularies, network, grammar, data_folder)
 
     @classmethod
@@ -133,7 +129,7 @@ class Model:
         write_text(folder / "vocab.json", json.dumps(vocabularies, ensure_ascii=False, indent=0) + "\n")
         if self.grammar is not None:
             write_text(folder / GRAMMAR_FILE, self.grammar.text)
-        describe(self.network, self.vocabularies, folder)
+        self.network.save_description(folder)
 
     def check_description(self, folder: Path) -> None:
         """Refuse a folder of a model with other words or another grammar: its weights mean other things."""
@@ -160,15 +156,14 @@ class Model:
         does, as in the paper. A word that the file lacks, or any if there is no file any more, gets a vector
         of its own.
         """
-        model, source = self.config.model, self.vocabularies.source
-        if self.config.data.vectors is None or (isinstance(model, TransducerConfig) and model.train_vectors):
+        embedding, source = self.network.vectors, self.vocabularies.source
+        if embedding is None or not self.config.model.accepts_new_vectors:
             return
-        embedding = self.network.embedding
-        assert isinstance(embedding, PretrainedEmbedding)
         words = dict.fromkeys(self.vocabularies.word(token) for tokens in sentences for token in tokens)
         new = [word for word in words if word not in source]
         if not new:
             return
+        assert self.config.data.vectors is not None
         path = find_file(self.config.data.vectors, self._data_folder)
         size, found = embedding.weight.shape[1], dict[str, Array]()
         if path is not None:
@@ -222,7 +217,8 @@ class Model:
         language = self._language(grammar)
         k = lengths or (self.config.decoding.lengths if language is not None else 1)
         self.know((source.tokens for source in sources), report)
-        size = batch_size or self._batch_size(language)
+        configured = self.config.training.evaluation_batch_size
+        size = batch_size or self.config.model.prediction_batch_size(configured, language is not None)
         by_length = sorted(range(len(sources)), key=lambda row: len(sources[row].tokens))
         found: dict[int, Prediction] = {}
         was_training = self.network.training
@@ -239,20 +235,11 @@ class Model:
     @property
     def constrains(self) -> bool:
         """Whether outputs derive from the model's own grammar unless somebody says otherwise."""
-        return self.grammar is not None and not self._reads_own_output
-
-    @property
-    def _reads_own_output(self) -> bool:
-        """Whether no search knows the best outputs, because each token depends on those before it.
-
-        A baseline's do, too, but it has a beam of outputs to choose from.
-        """
-        model = self.config.model
-        return isinstance(model, TransducerConfig) and model.decoder == "autoregressive"
+        return self.grammar is not None and self.config.model.accepts_grammar
 
     def require_transducer(self, what: str) -> None:
-        """Refuse `what` was asked for if the model has no fertilities and no reordering."""
-        if not isinstance(self.network, Transducer):
+        """Raise if the model is not a transducer; `what` was asked for."""
+        if not self.config.model.structured:
             raise FtorError(
                 f"{what}: expected a transducer, found architecture {self.config.model.architecture}, which "
                 "has no fertilities and no reordering"
@@ -261,17 +248,26 @@ class Model:
     def _language(self, grammar: Grammar | Path | str | None) -> Grammar | None:
         if grammar is None or grammar == OWN:
             return self.grammar if grammar == OWN and self.constrains else None
-        if self._reads_own_output:
+        if not self.config.model.accepts_grammar:
             raise FtorError("grammar: expected an independent decoder, found a model that is autoregressive")
         return grammar if isinstance(grammar, Grammar) else Grammar.read(grammar)
 
-    def _allowed_lengths(self, language: Grammar | None, most: int) -> Tensor | None:
-        """Which lengths up to `most` outputs may have: those that the grammar derives, used or not."""
+    def _constraint(
+        self, language: Grammar | None, sources: list[tuple[str, ...]], read: list[tuple[str, ...]]
+    ) -> Constraint:
+        """Which outputs of a batch are allowed; the lengths of the model's own grammar even without it."""
         known, copying = language or self.grammar, self.vocabularies.copying
         if known is None:
-            return None
+            return Constraint()
         words = None if copying is not None and copying.open else self._classes
-        return torch.tensor(known.lengths(most, words, copying is not None))
+
+        def lengths(most: int) -> Tensor:
+            return torch.tensor(known.lengths(most, words, copying is not None))
+
+        def accepts(row: int, choices: list[int]) -> bool:
+            return self.derives(self.vocabularies.output(choices, read[row]), sources[row], language)
+
+        return Constraint(lengths) if language is None else Constraint(lengths, language.best, accepts)
 
     def evaluate(
         self,
@@ -339,69 +335,28 @@ class Model:
         batch = self.vocabularies.source_batch(sources, terminals, words).to(device)
         start = (START_TOKEN,) if self.vocabularies.start_token else ()
         read = [start + source for source in sources]
-        found = (
-            self._transduced(self.network, batch, read, k, language, structure)
-            if isinstance(self.network, Transducer)
-            else self._written(self.network, batch, sources, read, language)
-        )
+        decoded = self.network.decode(batch, k, self._constraint(language, sources, read))
+        rows = zip(decoded, read, strict=True)
+        outputs = [self.vocabularies.output(one.choices, source) for one, source in rows]
+        how: list[Structure | None] = [None] * len(sources)
+        if structure and self.config.model.structured:
+            lengths = torch.tensor([len(output) for output in outputs], device=device)
+            how = list(structures(self.network, batch, lengths, read, outputs))
+        answers = zip(read, outputs, decoded, how, strict=True)
+        found = [
+            Prediction(source, output, one.score, one.length_score, why)
+            for source, output, one, why in answers
+        ]
         if language is None:
             return found
-        rows = zip(found, sources, strict=True)
-        return [replace(one, well_formed=self.derives(one.tokens, source, language)) for one, source in rows]
-
-    def _batch_size(self, language: Grammar | None) -> int:
-        """As configured; but as many outputs at once when a grammar widens a baseline's beam."""
-        size, model = self.config.training.evaluation_batch_size, self.config.model
-        if language is None or isinstance(model, TransducerConfig):
-            return size
-        return max(1, size * model.beam // model.grammar_beam)
-
-    def _transduced(
-        self,
-        network: Transducer,
-        batch: SourceBatch,
-        sources: list[tuple[str, ...]],
-        k: int,
-        language: Grammar | None,
-        structure: bool,
-    ) -> list[Prediction]:
-        """The outputs of a transducer, which searches all that a grammar derives."""
-        most = batch.source.shape[1] * network.config.max_fertility
-        search = language.best if language is not None else None
-        decoded = network.decode(batch, k, search, self._allowed_lengths(language, most))
-        rows = zip(decoded.choices.tolist(), decoded.lengths.tolist(), sources, strict=True)
-        outputs = [self.vocabularies.output(row[:length], source) for row, length, source in rows]
-        how: list[Structure | None] = [None] * len(sources)
-        if structure:
-            how = list(structures(network, batch, decoded.lengths, sources, outputs))
-        scores, length_scores = decoded.scores.tolist(), decoded.length_scores.tolist()
-        found = zip(sources, outputs, scores, length_scores, how, strict=True)
-        return [Prediction(*parts) for parts in found]
-
-    def _written(
-        self,
-        network: Seq2Seq,
-        batch: SourceBatch,
-        sources: list[tuple[str, ...]],
-        read: list[tuple[str, ...]],
-        language: Grammar | None,
-    ) -> list[Prediction]:
-        """The outputs of a baseline, whose beam a grammar chooses from."""
-
-        def derives(row: int, choices: list[int]) -> bool:
-            return self.derives(self.vocabularies.output(choices, read[row]), sources[row], language)
-
-        found = network.decode(batch, derives if language is not None else None)
-        rows = zip(read, found, strict=True)
         return [
-            Prediction(source, self.vocabularies.output(tokens, source), score, None)
-            for source, (tokens, score) in rows
+            replace(one, well_formed=self.derives(one.tokens, source, language))
+            for one, source in zip(found, sources, strict=True)
         ]
 
 
 def _copying(config: Config) -> Copying | None:
-    copies = isinstance(config.model, TransducerConfig) and config.model.copying
-    return Copying.of(config.data) if copies else None
+    return Copying.of(config.data) if config.model.copies else None
 
 
 def read_folder(folder: Path) -> tuple[Config, Vocabularies]:

@@ -1,17 +1,19 @@
 """How a transducer came to its outputs, for people to look at."""
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
 from ftor.model.prediction import Step, Structure
-from ftor.networks.transducer import Transducer
+from ftor.networks import Network
 from ftor.text.batches import SourceBatch
 
 _SUPERSCRIPT = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def structures(
-    network: Transducer,
+    network: Network,
     batch: SourceBatch,
     lengths: Tensor,
     sources: list[tuple[str, ...]],
@@ -23,8 +25,9 @@ def structures(
         one = batch.take(torch.tensor([row], device=batch.source.device))
         n, length = len(source), lengths[row : row + 1]
         emphasised = None if one.emphasised is None else one.emphasised[:, :n]
-        reading = network.read(one.source[:, :n], one.source_lengths, emphasised)
-        alignment = network.align(reading, length)
+        explained = network.explain(replace(one, source=one.source[:, :n], emphasised=emphasised), length)
+        assert explained is not None
+        reading, alignment = explained
         fertilities = reading.fertility.argmax(length)[0].tolist()
         copies = alignment.copies[0].sum(-1).cpu().numpy()
         tree, reordering = None, None
@@ -41,7 +44,7 @@ def structures(
             permuted = tuple(source[moves_to.index(place)] for place in range(n))
             steps = Step("reordering", reordering, permuted), Step("fertility", copies, output)
             fertilities = [fertilities[place] for place in moves_to]
-        whole = alignment.whole[0].sum(1).cpu().numpy()
+        whole = alignment.marginals[0].sum(1).cpu().numpy()
         found.append(Structure(steps, whole, tuple(fertilities), tree))
     return found
 

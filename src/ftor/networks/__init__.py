@@ -1,8 +1,6 @@
-"""Whole models: from source ids to a loss, or to an output."""
+"""Whole networks: from source ids to a loss, or to outputs."""
 
-from ftor.networks.seq2seq import Seq2Seq
-from ftor.networks.transducer import Transducer
+from ftor.networks.network import Constraint, Losses, Network, Output
+from ftor.networks.registry import build
 
-__all__ = ["Network", "Seq2Seq", "Transducer"]
-
-Network = Transducer | Seq2Seq
+__all__ = ["Constraint", "Losses", "Network", "Output", "build"]

@@ -1,39 +1,44 @@
 """BART, pretrained and fine-tuned, by way of transformers (`ftor[pretrained]`)."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import nn
 from torch.nn import functional as F
 
-from ftor.config.baselines import BartConfig
+from ftor.config import BartConfig, Config
 from ftor.errors import FtorError
-from ftor.networks.beam import Accepts, Hypothesis
-from ftor.networks.seq2seq import Seq2Seq, only_tokens
-from ftor.networks.transducer import Losses
+from ftor.networks.network import UNCONSTRAINED, Constraint, Losses, Network, Output
+from ftor.networks.seq2seq import only_tokens
 from ftor.nn.padding import inside
 from ftor.text.batches import Batch, SourceBatch
+from ftor.text.subwords import SubwordVocabularies
+from ftor.text.vocabularies import Vocabularies
 
 try:
     import transformers
 except ImportError:
-    raise FtorError(
-        "architecture bart: expected transformers, found none; pip install 'ftor[pretrained]'"
-    ) from None
+    raise FtorError("transformers is not installed: pip install 'ftor[pretrained]'") from None
+
+DESCRIPTION = "pretrained"
+"""The folder, in a model folder, with the tokenizer and the description of the network."""
 
 
-class Bart(Seq2Seq):
-    """BART with a loss and a search of ours. Batches have subwords for ids and for classes.
+class Bart(Network):
+    """BART with its own loss and search. Ids and classes of batches are subwords.
 
     Args:
         config: how it is trained and searched.
         bart: transformers' module.
+        tokenizer: transformers' tokenizer for it.
     """
 
-    def __init__(self, config: BartConfig, bart: transformers.BartForConditionalGeneration) -> None:
+    def __init__(
+        self, config: BartConfig, bart: transformers.BartForConditionalGeneration, tokenizer: Any
+    ) -> None:
         super().__init__()
-        self.config, self.bart = config, bart
+        self.config, self.bart, self.tokenizer = config, bart, tokenizer
         self.classes: int = bart.config.vocab_size
         # Released ones come with settings for summaries, which forbid what programs are full of: repetition.
         bart.generation_config = transformers.GenerationConfig()
@@ -44,6 +49,16 @@ class Bart(Seq2Seq):
         self.register_load_state_dict_pre_hook(_add_tied)  # type: ignore[no-untyped-call]
         tie = self.register_load_state_dict_post_hook
         tie(lambda module, _: module.bart.tie_weights())  # type: ignore[no-untyped-call]
+
+    @classmethod
+    def build(
+        cls, config: Config, words: Vocabularies, vector_size: int | None = None, folder: Path | None = None
+    ) -> tuple[Self, Vocabularies]:
+        """See `Network.build`. With a folder, the weights are not the pretrained ones, but random."""
+        assert isinstance(config.model, BartConfig)
+        parts = _pretrained(config.model.pretrained) if folder is None else _described(folder / DESCRIPTION)
+        network = cls(config.model, *parts)
+        return network, SubwordVocabularies.around(words, network.tokenizer, network.longest)
 
     @property
     def longest(self) -> int:
@@ -68,12 +83,12 @@ class Bart(Seq2Seq):
         return only_tokens(sums / (lengths.mean() if self.training else lengths))
 
     @torch.no_grad()
-    def decode(self, batch: SourceBatch, accepts: Accepts | None = None) -> list[Hypothesis]:
-        """The best output in the beam, by the sum of log-probabilities; a larger beam if some are refused."""
-        config, description = self.config, self.bart.config
-        beam = config.beam_if(accepts is not None)
+    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
+        """The accepted output in the beam with the highest log-probability; `k` has no meaning."""
+        config, description, accepts = self.config, self.bart.config, constraint.accepts
+        beam = config.beam_size(accepts is not None)
         kept = 1 if accepts is None else beam
-        found = self.bart.generate(
+        generated = self.bart.generate(
             input_ids=batch.source,
             attention_mask=inside(batch.source_lengths, batch.source.shape[1]),
             generation_config=transformers.GenerationConfig(
@@ -89,13 +104,15 @@ class Bart(Seq2Seq):
             ),
         )
         rows = [
-            Hypothesis(self._written(tokens), score)
-            for tokens, score in zip(found.sequences.tolist(), found.sequences_scores.tolist(), strict=True)
+            Output(self._written(tokens), score)
+            for tokens, score in zip(
+                generated.sequences.tolist(), generated.sequences_scores.tolist(), strict=True
+            )
         ]
         best = []
         for row in range(len(batch.source)):
             mine = rows[row * kept : (row + 1) * kept]
-            right = (one for one in mine if accepts is None or accepts(row, one.tokens))
+            right = (one for one in mine if accepts is None or accepts(row, one.choices))
             best.append(next(right, mine[0]))
         return best
 
@@ -105,15 +122,14 @@ class Bart(Seq2Seq):
         written = tokens[1:]
         return written[: written.index(end)] if end in written else written
 
-    def save_description(self, folder: Path, tokenizer: Any) -> None:
-        """Write what `described` needs, which training does not change."""
-        self.bart.config.save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+    def save_description(self, folder: Path) -> None:
+        """Write the tokenizer and the description of the network, which training does not change."""
+        self.bart.config.save_pretrained(folder / DESCRIPTION)
+        self.tokenizer.save_pretrained(folder / DESCRIPTION)
 
 
-def pretrained(config: BartConfig) -> tuple[Bart, Any]:
-    """The pretrained model that a configuration names, and its tokenizer."""
-    name = config.pretrained
+def _pretrained(name: str) -> tuple[transformers.BartForConditionalGeneration, Any]:
+    """The pretrained BART with a name, and its tokenizer."""
     if name.startswith(("/", ".", "~")) and not Path(name).expanduser().is_dir():
         raise FtorError(f"model.pretrained: expected the folder of a BART, found no folder {name}")
     try:
@@ -125,18 +141,18 @@ def pretrained(config: BartConfig) -> tuple[Bart, Any]:
             f"{name!r}: {str(error).splitlines()[0]} Where there is no network, fetch it elsewhere, and give "
             "its folder."
         ) from None
-    return Bart(config, bart), tokenizer
+    return bart, tokenizer
 
 
-def described(config: BartConfig, folder: Path) -> tuple[Bart, Any]:
-    """A model without its weights, and its tokenizer, from what `save_description` wrote."""
+def _described(folder: Path) -> tuple[transformers.BartForConditionalGeneration, Any]:
+    """A BART with random weights, and its tokenizer, from what `save_description` wrote."""
     try:
         description = transformers.BartConfig.from_pretrained(folder, local_files_only=True)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise FtorError(f"{folder}: expected a tokenizer and a model's description: {reason}") from None
-    return Bart(config, transformers.BartForConditionalGeneration(description)), tokenizer
+    return transformers.BartForConditionalGeneration(description), tokenizer
 
 
 def _drop_tied(module: nn.Module, state: dict[str, Any], prefix: str, _: Any) -> None:

@@ -1,10 +1,11 @@
 """Beam search over outputs that are written from left to right, for a batch of sources at once."""
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+from ftor.networks.network import Accepts, Output
 
 Memory = tuple[Tensor, ...]
 """What a decoder knows of its sources: tensors (R, …), a row for each source."""
@@ -13,15 +14,6 @@ State = tuple[Tensor, ...]
 Step = Callable[[Memory, State, Tensor], tuple[Tensor, State]]
 """From the memory, the state and the last tokens (R, W): log-probabilities (R, W, V + 1) of the next token,
 the last of which is that of the end; and the state with the last tokens in it."""
-Accepts = Callable[[int, list[int]], bool]
-"""Whether an output may be chosen, from the place of its source in the batch and its tokens."""
-
-
-class Hypothesis(NamedTuple):
-    """An output: its tokens without the end, and log P(y|x), that of the end included."""
-
-    tokens: list[int]
-    score: float
 
 
 @torch.no_grad()
@@ -34,7 +26,7 @@ def beam_search(
     expansions: int,
     max_steps: int,
     accepts: Accepts | None = None,
-) -> list[Hypothesis]:
+) -> list[Output]:
     """The best output that is found for each source, by the sum of its tokens' log-probabilities.
 
     A search is over as soon as a finished output leads, because no other can get ahead of it any more. To
@@ -56,7 +48,7 @@ def beam_search(
     tokens = torch.full((len(rows), 1, 1), end, device=device)
     scores = torch.zeros(len(rows), 1, device=device)
     finished, refused = (torch.zeros(len(rows), 1, dtype=torch.bool, device=device) for _ in range(2))
-    found: dict[int, Hypothesis] = {}
+    found: dict[int, Output] = {}
     for number in range(max_steps):
         log_probs, state = step(memory, state, tokens[..., -1])
         parents, added, scores = _continue(log_probs, scores, finished, end, beam, expansions, number == 0)
@@ -77,7 +69,7 @@ def beam_search(
                 chosen = 0
             if chosen is not None:
                 written = _written(tokens[place, chosen], end)
-                found[row] = Hypothesis(written, float(scores[place, chosen]))
+                found[row] = Output(written, float(scores[place, chosen]))
         left = torch.tensor([place for place, row in enumerate(rows.tolist()) if row not in found])
         if not len(left):
             break

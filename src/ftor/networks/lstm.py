@@ -1,19 +1,23 @@
 """The LSTM baseline: an encoder and a decoder with additive attention between them."""
 
+from pathlib import Path
+from typing import Self
+
 import torch
 from torch import Tensor, nn
 
-from ftor.config.baselines import LSTMConfig
-from ftor.networks.beam import Accepts, Hypothesis, Memory, State, beam_search
-from ftor.networks.seq2seq import Seq2Seq, only_tokens, teacher, token_losses, with_end
-from ftor.networks.transducer import Losses
+from ftor.config import Config, LSTMConfig
+from ftor.networks.beam import Memory, State, beam_search
+from ftor.networks.network import UNCONSTRAINED, Constraint, Losses, Network, Output
+from ftor.networks.seq2seq import only_tokens, teacher, token_losses, with_end
 from ftor.nn import HighwayBiLSTM, PretrainedEmbedding
 from ftor.nn.additive_attention import AdditiveAttention
 from ftor.nn.padding import inside
 from ftor.text.batches import Batch, SourceBatch
+from ftor.text.vocabularies import Vocabularies
 
 
-class LSTMSeq2Seq(Seq2Seq):
+class LSTMSeq2Seq(Network):
     """A highway BiLSTM that reads, and an LSTM that writes while it looks back at what was read.
 
     The decoder begins with the encoder's last states. Its first layer reads the attended source, asked for
@@ -47,6 +51,14 @@ class LSTMSeq2Seq(Seq2Seq):
         layers = config.decoder_layers - 1
         self.upper = nn.LSTM(H, H, layers, batch_first=True) if layers else None
         self.output = nn.Linear(H, classes + 1)
+
+    @classmethod
+    def build(
+        cls, config: Config, words: Vocabularies, vector_size: int | None = None, folder: Path | None = None
+    ) -> tuple[Self, Vocabularies]:
+        """See `Network.build`."""
+        assert isinstance(config.model, LSTMConfig)
+        return cls(config.model, len(words.source), len(words.target), vector_size), words
 
     def read(self, source: Tensor, lengths: Tensor) -> tuple[Memory, Tensor]:
         """What the decoder knows of `source` (B, n) ids with `lengths` (B,), and its first state (B, H)."""
@@ -104,11 +116,11 @@ class LSTMSeq2Seq(Seq2Seq):
             above_h, above_c = (values.transpose(0, 1).reshape(above_h.shape) for values in after)
         return self.output(top).log_softmax(-1), (h, c, above_h, above_c)
 
-    def decode(self, batch: SourceBatch, accepts: Accepts | None = None) -> list[Hypothesis]:
-        """The best output in the beam; a larger beam if some are not accepted."""
+    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
+        """The best output in the beam that is accepted; `k` has no meaning."""
         memory, begin = self.read(batch.source, batch.source_lengths)
-        config = self.config
-        sizes = (config.beam_if(accepts is not None), config.expansions, config.max_steps)
+        config, accepts = self.config, constraint.accepts
+        sizes = (config.beam_size(accepts is not None), config.expansions, config.max_steps)
         return beam_search(self.step, memory, self.start(begin), self.classes, *sizes, accepts)
 
 

@@ -1,34 +1,13 @@
 """What all baselines share: they write outputs from left to right, and an end after them."""
 
-from abc import ABC, abstractmethod
-
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
-from ftor.networks.beam import Accepts, Hypothesis
-from ftor.networks.transducer import FLOOR, Losses
+from ftor.networks.network import FLOOR, Losses
 from ftor.nn.padding import inside
-from ftor.text.batches import NO_CLASS, Batch, SourceBatch
+from ftor.text.batches import NO_CLASS, Batch
 from ftor.text.vocabulary import PAD
-
-
-class Seq2Seq(nn.Module, ABC):
-    """A network that gives P(y|x) token by token.
-
-    Attributes:
-        classes: V, number of target classes.
-    """
-
-    classes: int
-
-    @abstractmethod
-    def forward(self, batch: Batch) -> Losses:
-        """The loss terms of gold outputs; only the first is not 0."""
-
-    @abstractmethod
-    def decode(self, batch: SourceBatch, accepts: Accepts | None = None) -> list[Hypothesis]:
-        """The best output that is found for each source, among those that are accepted."""
 
 
 def with_end(source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,14 +1,16 @@
 """The transducer: fertility, reordering and translation of each copy, in either order (section 6)."""
 
-from collections.abc import Callable
-from typing import NamedTuple
+from pathlib import Path
+from typing import Self
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ftor.config import TransducerConfig
-from ftor.distributions import Fertility, SeparablePermutation
+from ftor.config import Config, TransducerConfig
+from ftor.networks import decoding
+from ftor.networks.alignment import Alignment, Reading
+from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Network, Output
 from ftor.nn import (
     AutoregressiveDecoder,
     BiLSTM,
@@ -19,78 +21,12 @@ from ftor.nn import (
     ReorderingLayer,
 )
 from ftor.nn.padding import inside
-from ftor.ops.dispatch import LOG_ZERO
 from ftor.text.batches import Batch, SourceBatch
+from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import COPY
 
-FLOOR = 1e-10
-"""Added to a token's probability, in the loss and under a grammar: an impossible one costs 23 nats, not ∞."""
 
-Search = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
-"""From the log-probabilities (B, L, C) of `SourceBatch.columns` and lengths (B,), the log-probability (B,) of
-the best output, −inf if there is none, and its columns (B, L)."""
-
-SPLITS_AT_ONCE = 3.2e7
-"""Σ l³ over the rows that are reordered together when predicting: about 400 MB."""
-
-
-class Reading(NamedTuple):
-    """What the model makes of a source, whatever the output's length.
-
-    Attributes:
-        x: (B, n, D) embeddings.
-        inner_x: (B, n, P), x as the inner encoder of F→R reads it, else None.
-        context: (B, n, D), what the decoder translates.
-        fertility: P(f | x); in R→F that of permuted positions.
-        permutation: P(R | x) in R→F, else None.
-    """
-
-    x: Tensor
-    inner_x: Tensor | None
-    context: Tensor
-    fertility: Fertility
-    permutation: SeparablePermutation | None
-
-
-class Alignment(NamedTuple):
-    """Where each output comes from, given the output's length.
-
-    Attributes:
-        copies: F̃, (B, n, L, d).
-        permutation: P(R), over copies in F→R, over source positions in R→F; None without reordering.
-        whole: A[b,i,u,o], (B, n, d, L): output o is the u-th copy of source token i.
-    """
-
-    copies: Tensor
-    permutation: SeparablePermutation | None
-    whole: Tensor
-
-
-class Losses(NamedTuple):
-    """Negative log-likelihoods of each example, (B,): of its tokens, its length, its wanted alignments."""
-
-    tokens: Tensor
-    length: Tensor
-    alignment: Tensor
-
-
-class Decoded(NamedTuple):
-    """The best output that was found for each source.
-
-    Attributes:
-        choices: (B, L); v < V is target class v, V + i is source token i.
-        lengths: (B,).
-        scores: (B,), log P(l|x) + log P(y|x,l).
-        length_scores: (B,), log P(l|x).
-    """
-
-    choices: Tensor
-    lengths: Tensor
-    scores: Tensor
-    length_scores: Tensor
-
-
-class Transducer(nn.Module):
+class Transducer(Network):
     """F→R, R→F or fertility alone, with an independent or autoregressive decoder, copying or not.
 
     Args:
@@ -135,6 +71,15 @@ class Transducer(nn.Module):
             else AutoregressiveDecoder(*sizes, config.target_width)
         )
         self.emphasis = nn.Parameter(torch.randn(D)) if emphasis else None  # h
+
+    @classmethod
+    def build(
+        cls, config: Config, words: Vocabularies, vector_size: int | None = None, folder: Path | None = None
+    ) -> tuple[Self, Vocabularies]:
+        """See `Network.build`."""
+        assert isinstance(config.model, TransducerConfig)
+        sizes = len(words.source), len(words.target), vector_size
+        return cls(config.model, *sizes, config.data.emphasis), words
 
     def _encoder(self, encoders: int) -> HighwayBiLSTM | BiLSTM:
         config = self.config
@@ -183,8 +128,8 @@ class Transducer(nn.Module):
             return Alignment(copies, None, by_copy)
         if reading.permutation is not None:  # R→F
             with torch.autocast(copies.device.type, enabled=False):
-                whole = reading.permutation.marginals @ by_copy.reshape(B, n, d * L)
-            return Alignment(copies, reading.permutation, whole.view(B, n, d, L))
+                moved = reading.permutation.marginals @ by_copy.reshape(B, n, d * L)
+            return Alignment(copies, reading.permutation, moved.view(B, n, d, L))
         assert reading.inner_x is not None
         by_token, which_copy = by_copy.sum(2).mT, copies.sum(1)
         h = by_token @ reading.x + which_copy @ self.copy_embedding
@@ -192,195 +137,80 @@ class Transducer(nn.Module):
         (inner,) = self.inner_encoder.encode(inner_h, lengths)
         permutation = self.reordering(inner + h, lengths)
         with torch.autocast(copies.device.type, enabled=False):  # probabilities keep their precision
-            whole = by_copy.reshape(B, n * d, L) @ permutation.marginals
-        return Alignment(copies, permutation, whole.view(B, n, d, L))
+            moved = by_copy.reshape(B, n * d, L) @ permutation.marginals
+        return Alignment(copies, permutation, moved.view(B, n, d, L))
 
     def forward(self, batch: Batch) -> Losses:
         """The loss terms of gold outputs; every target length must be one that the source can reach."""
         reading = self.read(batch.source, batch.source_lengths, batch.emphasised)
-        whole = self.align(reading, batch.target_lengths).whole
+        alignment = self.align(reading, batch.target_lengths).marginals
         target = batch.target.clamp(min=0)
-        gold = self.decoder.gold(reading.context, batch.source_lengths, target).to(whole.dtype)
-        weights = whole
+        gold = self.decoder.gold(reading.context, batch.source_lengths, target).to(alignment.dtype)
+        weights = alignment
         if batch.copyable is not None:
             right = batch.copyable | (batch.target != COPY)[:, None, :]
-            weights = whole * right[:, :, None, :]
+            weights = alignment * right[:, :, None, :]
         p = (weights * gold).sum((1, 2)).masked_fill(batch.target < 0, 0)
         tokens = -(inside(batch.target_lengths, p.shape[1]) * (p + FLOOR).log()).sum(1)
         length = -reading.fertility.log_prob_length(batch.target_lengths)
         if batch.aligned is None:
             return Losses(tokens, length, torch.zeros_like(tokens))
-        alignment = -((whole.sum(2) + 1e-30).log() * batch.aligned).sum((1, 2))
-        return Losses(tokens, length, alignment)
+        wanted = -((alignment.sum(2) + 1e-30).log() * batch.aligned).sum((1, 2))
+        return Losses(tokens, length, wanted)
 
-    @torch.no_grad()
-    def decode(
-        self, batch: SourceBatch, k: int = 1, search: Search | None = None, allowed: Tensor | None = None
-    ) -> Decoded:
-        """The best output among those of the k most likely lengths, found greedily if autoregressive.
+    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
+        """The best output among those of the k most likely lengths; see `ftor.networks.decoding`."""
+        most = self.config.longest_target(batch.source.shape[1])
+        allowed = None if constraint.lengths is None else constraint.lengths(most)
+        return decoding.decode(self, batch, k, constraint.search, allowed).outputs()
 
-        Args:
-            batch: the sources; with `search`, their `columns` too.
-            k: how many lengths.
-            search: finds the best output of a length among some only. Where it finds none, the output is the
-                most likely one, of any length. Not for autoregressive decoders.
-            allowed: (most + 1,) which lengths outputs may have; those beyond `most` may not. It is passed
-                over for sources that can reach none of them.
-        """
-        B, n = batch.source.shape
-        if self.config.order == "reordering-fertility" and B > 1 and B * n**3 > SPLITS_AT_ONCE:
-            order = batch.source_lengths.argsort()
-            parts = [self.decode(batch.take(rows), k, search, allowed) for rows in order.tensor_split(2)]
-            return _together(parts, order)
+    def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment]:
+        """How sources are aligned with outputs of `lengths` (B,)."""
         reading = self.read(batch.source, batch.source_lengths, batch.emphasised)
-        best = self._best_length(batch, reading, k, search, allowed)
-        nothing = best.scores <= LOG_ZERO
-        if search is not None and bool(nothing.any()):
-            found, rows = ((nothing == value).nonzero().squeeze(1) for value in (False, True))
-            rest = self._best_length(batch.take(rows), _take(reading, rows), 1, None, None)
-            before = Decoded(*(values[found] for values in best))
-            best = _together([before, rest], torch.cat([found, rows]))
-        return best._replace(choices=best.choices[:, : int(best.lengths.max())])
+        return reading, self.align(reading, lengths)
 
-    def _best_length(
-        self, batch: SourceBatch, reading: Reading, k: int, search: Search | None, allowed: Tensor | None
-    ) -> Decoded:
-        best: Decoded | None = None
-        lengths_and_scores = reading.fertility.top_lengths(k, self._allowed(batch, allowed))
-        for log_probs, lengths in zip(*(t.unbind(1) for t in lengths_and_scores), strict=True):
-            found = self._decode_in_parts(batch, reading, lengths, log_probs, search)
-            best = found if best is None else _better(best, found)
-        assert best is not None
-        return best
+    def token_probabilities(self, batch: SourceBatch, reading: Reading, lengths: Tensor) -> Tensor:
+        """P(y_o | x, l) of each choice, (B, L, V) or with copying (B, L, V + n).
 
-    def _allowed(self, batch: SourceBatch, allowed: Tensor | None) -> Tensor | None:
-        """A mask (B, n·d + 1) of the lengths that each source may have."""
-        if allowed is None:
-            return None
-        most = batch.source.shape[1] * self.config.max_fertility
-        mask = F.pad(allowed, (0, max(most + 1 - len(allowed), 0)))[: most + 1].to(batch.source.device)
-        reach = batch.source_lengths * self.config.max_fertility
-        possible = mask & (torch.arange(most + 1, device=mask.device) <= reach[:, None])
-        return possible | ~possible.any(1, keepdim=True)
+        Not for autoregressive decoders, in which it depends on the tokens before.
+        """
+        assert isinstance(self.decoder, IndependentDecoder)
+        alignment = self.align(reading, lengths).marginals
+        return self._mixture(batch, self.decoder(reading.context).exp(), alignment)
 
-    def _decode_in_parts(
-        self,
-        batch: SourceBatch,
-        reading: Reading,
-        lengths: Tensor,
-        log_probs: Tensor,
-        search: Search | None,
-    ) -> Decoded:
-        """Decode some rows at a time, so that long outputs do not exhaust the memory."""
-        B, L = len(lengths), int(lengths.max())
-        if B == 1 or B * L**3 <= SPLITS_AT_ONCE:
-            return self._decode(batch, reading, lengths, log_probs, search)
-        order = lengths.argsort()
-        parts = [
-            self._decode_in_parts(
-                batch.take(rows), _take(reading, rows), lengths[rows], log_probs[rows], search
-            )
-            for rows in order.tensor_split(2)
-        ]
-        return _together(parts, order)
+    def best_tokens(self, batch: SourceBatch, reading: Reading, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """The most likely choices and their probabilities, (B, L) each.
 
-    def _decode(
-        self,
-        batch: SourceBatch,
-        reading: Reading,
-        lengths: Tensor,
-        length_scores: Tensor,
-        search: Search | None,
-    ) -> Decoded:
-        whole = self.align(reading, lengths).whole
-        if isinstance(self.decoder, AutoregressiveDecoder):
-            choices, p = self._greedy(batch, reading, whole)
-        else:
-            mixture = self._mixture(batch, self.decoder(reading.context).exp(), whole)
-            if search is not None:
-                return _searched(search, batch, mixture, lengths, length_scores)
-            p, choices = mixture.max(-1)
-        real = inside(lengths, p.shape[1])
-        log_p = p.clamp(min=torch.finfo(p.dtype).tiny).log()
-        # A length of probability 0 stands in where fewer than k are possible.
-        scores = (length_scores + (real * log_p).sum(1)).clamp(min=LOG_ZERO)
-        return Decoded(choices * real, lengths, scores, length_scores)
-
-    def _greedy(self, batch: SourceBatch, reading: Reading, whole: Tensor) -> tuple[Tensor, Tensor]:
-        """Choices and their probabilities (B, L), each the best given those before it."""
+        With an autoregressive decoder, each is the best given those before it.
+        """
         decoder = self.decoder
-        assert isinstance(decoder, AutoregressiveDecoder)
+        if not isinstance(decoder, AutoregressiveDecoder):
+            p, best = self.token_probabilities(batch, reading, lengths).max(-1)
+            return best, p
+        alignment = self.align(reading, lengths).marginals
         state = decoder.start(reading.context)
         choices, probabilities = [], []
-        for o in range(whole.shape[-1]):
-            mixture = self._mixture(batch, decoder.step(reading.context, state).exp(), whole[..., o : o + 1])
+        for o in range(alignment.shape[-1]):
+            translations = decoder.step(reading.context, state).exp()
+            mixture = self._mixture(batch, translations, alignment[..., o : o + 1])
             p, choice = mixture.squeeze(1).max(-1)
             state = decoder.advance(state, batch.as_trained(choice))
             choices.append(choice)
             probabilities.append(p)
         return torch.stack(choices, 1), torch.stack(probabilities, 1)
 
-    def _mixture(self, batch: SourceBatch, translations: Tensor, whole: Tensor) -> Tensor:
+    def _mixture(self, batch: SourceBatch, translations: Tensor, alignment: Tensor) -> Tensor:
         """P(y_o | x, l) of each class: (B, L, V); with copying then of each source token: (B, L, V + n).
 
         A token's probability is that of its own class and of all its copies together, and stands with the
         class if it has one.
         """
-        by_class = whole.flatten(1, 2).mT @ translations.flatten(1, 2)
+        by_class = alignment.flatten(1, 2).mT @ translations.flatten(1, 2)
         if batch.copies is None:
             return by_class
-        copy = (whole * translations[..., COPY, None]).sum(2).mT  # (B, L, n): a copy of source token i
+        copy = (alignment * translations[..., COPY, None]).sum(2).mT  # (B, L, n): a copy of source token i
         by_class[..., COPY] = 0
         choices = batch.copies.choices
         mixture = F.pad(by_class, (0, choices.shape[1]))
         places = choices.clamp(min=0)[:, None, :].expand_as(copy)
         return mixture.scatter_add(-1, places, copy * (choices >= 0)[:, None, :])
-
-
-def _searched(
-    search: Search, batch: SourceBatch, mixture: Tensor, lengths: Tensor, length_scores: Tensor
-) -> Decoded:
-    """The outputs that `search` finds under the probabilities `mixture` (B, L, V or V + n)."""
-    columns = batch.columns
-    assert columns is not None
-    places = columns.clamp(min=0)[:, None, :].expand(-1, mixture.shape[1], -1)
-    log_p = (mixture.gather(-1, places) + FLOOR).log()
-    token_scores, found = search(log_p.masked_fill(columns[:, None, :] < 0, -torch.inf), lengths)
-    # One column more, because there may be none: a grammar of copies alone, and a model that does not copy.
-    choices = F.pad(columns, (0, 1)).gather(1, found.clamp(min=0)) * (found >= 0)
-    scores = (length_scores + token_scores).clamp(min=LOG_ZERO)
-    return Decoded(choices, lengths, scores, length_scores)
-
-
-def _take(reading: Reading, rows: Tensor) -> Reading:
-    permutation = reading.permutation
-    return Reading(
-        reading.x[rows],
-        None if reading.inner_x is None else reading.inner_x[rows],
-        reading.context[rows],
-        reading.fertility.take(rows),
-        None if permutation is None else permutation.take(rows),
-    )
-
-
-def _choices(*parts: Decoded) -> list[Tensor]:
-    """The choices of several, padded to the longest."""
-    L = max(part.choices.shape[1] for part in parts)
-    return [F.pad(part.choices, (0, L - part.choices.shape[1])) for part in parts]
-
-
-def _together(parts: list[Decoded], order: Tensor) -> Decoded:
-    """Put the rows of several together, and back into place: row `order[i]` is the i-th of them."""
-    back = order.argsort()
-    rest = (torch.cat(values)[back] for values in zip(*(part[1:] for part in parts), strict=True))
-    return Decoded(torch.cat(_choices(*parts))[back], *rest)
-
-
-def _better(first: Decoded, second: Decoded) -> Decoded:
-    """Row by row the one with the greater score; of equal ones the first."""
-    choices = _choices(first, second)
-    wins = second.scores > first.scores
-    return Decoded(
-        torch.where(wins[:, None], choices[1], choices[0]),
-        *(torch.where(wins, new, old) for old, new in zip(first[1:], second[1:], strict=True)),
-    )

@@ -2,17 +2,20 @@
 
 import math
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Self
 
 import torch
 from torch import Tensor, nn
 
-from ftor.config.baselines import TransformerConfig
-from ftor.networks.beam import Accepts, Hypothesis, Memory, State, beam_search
-from ftor.networks.seq2seq import Seq2Seq, only_tokens, teacher, token_losses, with_end
-from ftor.networks.transducer import Losses
+from ftor.config import Config, TransformerConfig
+from ftor.networks.beam import Memory, State, beam_search
+from ftor.networks.network import UNCONSTRAINED, Constraint, Losses, Network, Output
+from ftor.networks.seq2seq import only_tokens, teacher, token_losses, with_end
 from ftor.nn.padding import inside
 from ftor.nn.relative_attention import CrossAttention, RelativeAttention, sinusoids
 from ftor.text.batches import Batch, SourceBatch
+from ftor.text.vocabularies import Vocabularies
 
 POSITION_DROPOUT = 0.1
 """On embeddings and their absolute positions, whatever the dropout of the layers: as released."""
@@ -55,7 +58,7 @@ class _Layer(nn.Module):
         return others[-1](x + self.dropout(self.feed_forward(x))), key, value
 
 
-class RelativeTransformer(Seq2Seq):
+class RelativeTransformer(Network):
     """A post-norm Transformer with relative self-attention, and absolute positions besides.
 
     Args:
@@ -76,6 +79,14 @@ class RelativeTransformer(Seq2Seq):
         self.output = nn.Linear(config.width, classes + 1)
         nn.init.xavier_uniform_(self.output.weight)
         self.position_dropout = nn.Dropout(POSITION_DROPOUT)
+
+    @classmethod
+    def build(
+        cls, config: Config, words: Vocabularies, vector_size: int | None = None, folder: Path | None = None
+    ) -> tuple[Self, Vocabularies]:
+        """See `Network.build`."""
+        assert isinstance(config.model, TransformerConfig)
+        return cls(config.model, len(words.source), len(words.target)), words
 
     def read(self, source: Tensor, lengths: Tensor) -> Memory:
         """What the decoder knows of `source` (B, n) ids with `lengths` (B,).
@@ -132,12 +143,12 @@ class RelativeTransformer(Seq2Seq):
             part.view(R, W, *part.shape[1:]) for part in after
         )
 
-    def decode(self, batch: SourceBatch, accepts: Accepts | None = None) -> list[Hypothesis]:
-        """The best output in the beam; a larger beam if some are not accepted."""
+    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
+        """The best output in the beam that is accepted; `k` has no meaning."""
         memory = self.read(batch.source, batch.source_lengths)
         state = tuple(part[:, None] for part in self.start(memory))
-        config = self.config
-        sizes = (config.beam_if(accepts is not None), config.expansions, config.max_steps)
+        config, accepts = self.config, constraint.accepts
+        sizes = (config.beam_size(accepts is not None), config.expansions, config.max_steps)
         return beam_search(self.step, memory, state, self.classes, *sizes, accepts)
 
     def _embed(self, x: Tensor, first: int) -> Tensor:

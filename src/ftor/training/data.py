@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from ftor.config import Config, TransducerConfig
+from ftor.config import Config, NetworkConfig
 from ftor.datasets.splits import hold_out, load_splits
 from ftor.reporting import Report
 from ftor.text.reading import DataError, Pair
@@ -69,23 +69,21 @@ def load_training_data(
 
 
 def _can_reach(pair: Pair, config: Config) -> bool:
-    if not isinstance(config.model, TransducerConfig):  # only fertilities have a largest
-        return True
-    positions = len(pair.source) + config.data.start_token
-    return len(pair.target) <= positions * config.model.max_fertility
+    longest = config.model.longest_target(len(pair.source) + config.data.start_token)
+    return longest is None or len(pair.target) <= longest
 
 
 def _reachable(pairs: Sequence[Pair], config: Config, path: Path, report: Report) -> list[Pair]:
     """The pairs whose target some fertilities can reach; the others are listed."""
     out_of_reach = [pair for pair in pairs if not _can_reach(pair, config)]
-    if out_of_reach and isinstance(config.model, TransducerConfig):
+    if out_of_reach:
         listed = "\n".join(
             f"  {path}:{pair.line}: {len(pair.target)} target tokens from {len(pair.source)} source tokens"
             for pair in out_of_reach
         )
         report.warn(
             f"left out {len(out_of_reach)} of {len(pairs)} training pairs, whose targets are longer than "
-            f"{config.model.max_fertility} copies of each source token (model.max_fertility):\n{listed}"
+            f"{config.model.longest_target(1)} copies of each source token (model.max_fertility):\n{listed}"
         )
     return [pair for pair in pairs if _can_reach(pair, config)]
 
@@ -93,8 +91,6 @@ def _reachable(pairs: Sequence[Pair], config: Config, path: Path, report: Report
 def _check_memory(pairs: Sequence[Pair], config: Config, path: Path) -> None:
     """Refuse targets whose reorderings cannot fit, before hours of training reach them."""
     model = config.model
-    if not isinstance(model, TransducerConfig):
-        return
     needed, pair = max(((_bytes(pair, model), pair) for pair in pairs), key=lambda item: item[0])
     # The longest pairs share a batch.
     longest = sorted((_bytes(pair, model) for pair in pairs), reverse=True)
@@ -108,10 +104,5 @@ def _check_memory(pairs: Sequence[Pair], config: Config, path: Path) -> None:
         )
 
 
-def _bytes(pair: Pair, config: TransducerConfig) -> int:
-    reordered = {
-        "fertility": 0,
-        "fertility-reordering": len(pair.target),
-        "reordering-fertility": len(pair.source),
-    }
-    return int(BYTES_PER_CUBE * reordered[config.order] ** 3)
+def _bytes(pair: Pair, config: NetworkConfig) -> int:
+    return BYTES_PER_CUBE * config.reordered(len(pair.source), len(pair.target)) ** 3

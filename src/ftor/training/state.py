@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
-from ftor.networks.transducer import Losses
+from ftor.networks import Losses
 from ftor.text.reading import Pair
 
 

@@ -26,7 +26,8 @@ from ftor.metrics import Metrics
 from ftor.model.card import model_card
 from ftor.model.model import OWN, Model
 from ftor.model.tensors import load_tensors
-from ftor.networks.transducer import SPLITS_AT_ONCE, Losses, Transducer
+from ftor.networks import Losses
+from ftor.networks.decoding import SPLITS_AT_ONCE
 from ftor.reporting import Count, Report
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.batches import Batch, bounded, bucketed
@@ -68,10 +69,7 @@ class Trainer:
         self._shown = ["exact_match", *(judge.name for judge in judged[:1]), *selecting]
         if settings.precision == "fp16" and not torch.accelerator.is_available():
             raise ConfigError("training.precision: fp16 needs a GPU, found none; bf16 works everywhere")
-        # An autoregressive decoder reads no output before the first: targets of one token leave it unused.
-        unused = DistributedDataParallelKwargs(
-            find_unused_parameters=getattr(config.model, "decoder", None) == "autoregressive"
-        )
+        unused = DistributedDataParallelKwargs(find_unused_parameters=config.model.may_skip_parameters)
         self.accelerator = Accelerator(
             mixed_precision=settings.precision,
             log_with=settings.trackers or None,
@@ -190,7 +188,7 @@ class Trainer:
         try:
             losses: Losses = self.network(batch)
         except ValueError as error:  # the distributions take no numbers that are not finite
-            if not isinstance(self.model.network, Transducer):
+            if not self.config.model.structured:
                 raise
             traceback.clear_frames(error.__traceback__)  # DistributedDataParallel's hold the process group
             raise TrainingError(f"{self._not_finite(batch, None)} ({error})") from error
@@ -297,7 +295,7 @@ class Trainer:
         shares = [(name, record[f"dev_{name}"]) for name in self._shown]
         self.report.say(
             f"epoch {state.epoch}/{self.config.training.epochs}: tokens {record['tokens']:.4f}, "
-            + (f"length {record['length']:.4f}, " if isinstance(self.model.network, Transducer) else "")
+            + (f"length {record['length']:.4f}, " if self.config.model.structured else "")
             + f"dev loss {record['dev_loss']:.4f}, "
             + "".join(f"dev {name.replace('_', ' ')} {100 * value:.1f} %, " for name, value in shares)
             + f"{record['examples_per_second']:.0f} examples/s"
@@ -315,7 +313,7 @@ class Trainer:
             try:
                 losses = self.model.network(batch)
             except ValueError:  # the distributions take no numbers that are not finite
-                if not isinstance(self.model.network, Transducer):
+                if not self.config.model.structured:
                     raise
                 total = math.nan
                 break

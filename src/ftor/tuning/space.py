@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from ftor.config import Config, ConfigError, TransducerConfig
+from ftor.config import Config, ConfigError
 
 if TYPE_CHECKING:
     from optuna import Trial
@@ -26,7 +26,7 @@ _PUBLISHED = {
         (model, task): model for model in ("lstm", "transformer") for task in ("mirror", "mirror-xyz", "atis")
     },
 }
-"""The shipped space for an architecture and a task."""
+"""The shipped space for a variant of the model and a task."""
 
 
 @dataclass(frozen=True)
@@ -187,10 +187,7 @@ def _require(config: Config, key: str, where: str) -> None:
 
 def published(config: Config) -> Space | None:
     """The paper's space for an experiment, if it has one."""
-    model = config.model
-    if isinstance(model, TransducerConfig) and model.order == "fertility":
-        return None
-    name = _PUBLISHED.get((model.architecture, config.data.task))
+    name = _PUBLISHED.get((config.model.variant, config.data.task))
     if name is None:
         return None
     text = resources.files("ftor.tuning.spaces").joinpath(f"{name}.toml").read_text("utf-8")

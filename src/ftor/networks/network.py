@@ -1,0 +1,115 @@
+"""What every network does: losses of gold outputs, and the best outputs that it finds."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Self
+
+from torch import Tensor, nn
+
+from ftor.config import Config
+from ftor.networks.alignment import Alignment, Reading
+from ftor.nn import PretrainedEmbedding
+from ftor.text.batches import Batch, SourceBatch
+from ftor.text.vocabularies import Vocabularies
+
+FLOOR = 1e-10
+"""Added to a token's probability, in the loss and under a grammar: an impossible one costs 23 nats, not ∞."""
+
+Search = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
+"""From the log-probabilities (B, L, C) of `SourceBatch.columns` and lengths (B,), the log-probability (B,) of
+the best output, −inf if there is none, and its columns (B, L)."""
+Accepts = Callable[[int, list[int]], bool]
+"""Whether an output may be chosen, from the place of its source in the batch and its choices."""
+
+
+class Losses(NamedTuple):
+    """Negative log-likelihoods of each example, (B,): of its tokens, its length, its wanted alignments."""
+
+    tokens: Tensor
+    length: Tensor
+    alignment: Tensor
+
+
+class Output(NamedTuple):
+    """An output that was found for a source.
+
+    Attributes:
+        choices: v < V is target class v, V + i is source token i.
+        score: log P(y|x); of a transducer log P(l|x) + log P(y|x,l).
+        length_score: log P(l|x); None if the network has no distribution over lengths.
+    """
+
+    choices: list[int]
+    score: float
+    length_score: float | None = None
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """Which outputs a grammar allows. Each network uses the parts that fit its search.
+
+    Attributes:
+        lengths: from the greatest length `most`, which lengths (most + 1,) outputs may have. None: any.
+        search: finds the best allowed output of a length. None: all are allowed.
+        accepts: tells whether an output is allowed. None: all are.
+    """
+
+    lengths: Callable[[int], Tensor] | None = None
+    search: Search | None = None
+    accepts: Accepts | None = None
+
+
+UNCONSTRAINED = Constraint()
+
+
+class Network(nn.Module, ABC):
+    """From source ids to a loss, or to outputs.
+
+    Attributes:
+        classes: V, number of target classes.
+    """
+
+    classes: int
+
+    @classmethod
+    @abstractmethod
+    def build(
+        cls, config: Config, words: Vocabularies, vector_size: int | None = None, folder: Path | None = None
+    ) -> tuple[Self, Vocabularies]:
+        """Build the network with its first weights, and the vocabularies that number its tokens.
+
+        Args:
+            config: the experiment.
+            words: those of the training pairs.
+            vector_size: E of pretrained word vectors; None without them.
+            folder: a model folder with what `save_description` wrote; None for a new network.
+        """
+
+    @abstractmethod
+    def forward(self, batch: Batch) -> Losses:
+        """The loss terms of gold outputs."""
+
+    @abstractmethod
+    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
+        """The best output that is found for each source.
+
+        Args:
+            batch: the sources; with `constraint.search`, their `columns` too.
+            k: how many lengths are tried, if the network predicts lengths.
+            constraint: which outputs are allowed. Where none is found, it is ignored.
+        """
+
+    def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment] | None:
+        """How sources are aligned with outputs of `lengths` (B,); None if the network has no alignments."""
+        return None
+
+    @property
+    def vectors(self) -> PretrainedEmbedding | None:
+        """The embedding of pretrained word vectors, if the network has one."""
+        embedding = getattr(self, "embedding", None)
+        return embedding if isinstance(embedding, PretrainedEmbedding) else None
+
+    def save_description(self, folder: Path) -> None:
+        """Write into a model folder what `build` needs beside the configuration and the words."""
