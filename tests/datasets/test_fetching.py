@@ -134,7 +134,7 @@ def test_a_wrong_checksum_of_a_file(fetch, tmp_path, site):
     trusted = finished.err.rstrip().rpartition(" ")[2]
     finished = fetch("mirror", "--sha256", trusted)
     assert finished.code == 0, finished.err
-    assert "warning: other than the published files: mirror/dev.tsv" in finished.err
+    assert "warning: these differ from the published files: mirror/dev.tsv" in finished.err
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["demanded", "registered"])
@@ -276,14 +276,14 @@ def test_files_that_differ_are_kept(fetch, tmp_path):
     [
         (
             ["miror"],
-            "expected one of atis, geo, geobase, glove, mirror, mirror-xyz, okapi, style, found miror",
+            "no dataset miror; there are atis, geo, geobase, glove, mirror, mirror-xyz, okapi, style",
         ),
-        (["mirror", "--sha256", "12"], "expected 64 hexadecimal digits, found 2 characters"),
+        (["mirror", "--sha256", "12"], "a checksum has 64 hexadecimal digits, not 2 characters"),
         (
             ["mirror", "--url", "file:///etc/passwd"],
-            "expected http://, https://, ftp://, found file:///etc/passwd",
+            "file:///etc/passwd does not begin with one of http://, https://, ftp://",
         ),
-        (["style", "--sha256", "0" * 64], "expected one download, found 9"),
+        (["style", "--sha256", "0" * 64], "one checksum is for one download, not for 9"),
         ([], "Missing argument"),
     ],
 )

@@ -43,7 +43,7 @@ def test_a_zip_with_all_kinds_of_files(tmp_path):
     assert "mirror/test.tsv" in finished.out
     assert row(finished, "atis") == ["atis", "0", "0", "all"]
     assert row(finished, "glove") == ["glove", "1", "0", "glove.6B.200d.txt"]
-    assert "warning: other than the published files: " in finished.err
+    assert "warning: these differ from the published files: " in finished.err
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def damaged(content: bytes) -> bytes:
             damaged(zip_of({"mirror/dev.tsv": PAIRS}, zipfile.ZIP_STORED)),
             "a.zip/mirror/dev.tsv: cannot be unpacked",
         ),
-        (zip_of({"mirror/other.tsv": PAIRS}), "a.zip: expected files of atis, geo, "),
+        (zip_of({"mirror/other.tsv": PAIRS}), "a.zip: no files of atis, geo, "),
     ],
     ids=["none", "damaged", "nothing known"],
 )
@@ -191,7 +191,7 @@ def test_no_source_and_no_folder(tmp_path):
     assert (finished.code, finished.err) == (1, "error: none: expected a folder or a zip file, found none\n")
     write_all(tmp_path, {"from/mirror/dev.tsv": PAIRS, "file": b""})
     finished = run_here("data", "import", "from", "--to", "file")
-    assert (finished.code, finished.err) == (1, "error: file: expected a data folder, found a file\n")
+    assert (finished.code, finished.err) == (1, "error: file: a file, not a data folder\n")
 
 
 def test_a_folder_that_looks_like_markup(tmp_path):

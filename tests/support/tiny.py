@@ -37,6 +37,12 @@ def write_data(folder: Path) -> Path:
     return folder
 
 
+def write_lines(path: Path, *lines: str | bytes) -> Path:
+    """Write a file of these lines and return its path."""
+    path.write_bytes(b"".join((line if isinstance(line, bytes) else line.encode()) + b"\n" for line in lines))
+    return path
+
+
 def train_arguments(data: Path, out: Path, settings: dict[str, object] | None = None) -> list[str]:
     """What to give to `ftor` for a run on `data`."""
     files = [

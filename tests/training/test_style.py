@@ -186,7 +186,7 @@ class TestTrivial:
     def test_a_split_that_is_not_there(self):
         finished = run_here("data", "trivial", "style-adjective", "--split", "more")
         assert finished.code == 2
-        assert "expected a split that style-adjective has" in " ".join(finished.err.split())
+        assert "style-adjective has train, dev, test, not more" in " ".join(finished.err.split())
 
 
 def test_experiments_are_those_of_the_paper():

@@ -1,63 +1,68 @@
-"""The command that runs the paper's experiments."""
+"""`ftor reproduce`."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ftor.cli.data import DataDir
+from ftor.cli.options import DataDir, TableName
 from ftor.cli.output import show
-from ftor.show.progress import TerminalReport, clock
+from ftor.show.progress import TerminalReport
 
 if TYPE_CHECKING:
     from ftor.jobs import Executor
-    from ftor.lab import Planned
-    from ftor.lab.ledger import Record
-
-TableName = Literal["mirror", "geo", "atis", "okapi", "style", "all"]
 
 
 def reproduce(
-    table: Annotated[TableName, typer.Argument(help="Of the paper.")],
+    table: Annotated[
+        Literal[TableName, "all"],
+        typer.Argument(metavar="TABLE", help="mirror, geo, atis, okapi, style, or all of the paper."),
+    ],
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Of each row, from 0 on; else the paper's: 5, style 3.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="Seeds per row, from 0. Default: the paper's 5, 3 for style."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Runs side by side; one for each core if not given.")
+        int | None, typer.Option(metavar="N", min=1, help="Runs at a time. Default: one per core.")
     ] = None,
     ray: Annotated[
         str | None,
-        typer.Option(metavar="auto|ADDRESS", help="Run on a Ray cluster; auto is this machine's."),
+        typer.Option(metavar="ADDRESS", help="Run on a Ray cluster. `auto`: the one of this machine."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would be run, and how long that takes.")
+        bool, typer.Option("--dry-run", help="Show what would run and how long it would take.")
     ] = False,
     baselines: Annotated[
-        bool, typer.Option("--baselines", help="Also the LSTM, Transformer and BART, which take long.")
+        bool, typer.Option("--baselines", help="Also run the LSTM, Transformer and BART, which take long.")
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="Only these experiments, baselines or not: 'geo-*-rf'."),
+        typer.Option(metavar="PATTERN", help="Only experiments that match, baselines included: 'geo-*-rf'."),
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Change every run, for a try; counts as other runs."),
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="Change a setting of every run. Such runs do not count."
+        ),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(min=1, help="Of each run; the cores shared out if not given, on Ray 1.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="CPU threads per run. Default: an equal share; 1 on Ray."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="The folder of the runs' folders and logs.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="DIR", help="The folder for run folders and logs.")] = Path(
         "runs/reproduce"
     ),
-    ledgers: Annotated[Path, typer.Option(help="The folder of the ledgers.")] = Path("results"),
+    ledgers: Annotated[Path, typer.Option(metavar="DIR", help="The folder of the ledgers.")] = Path(
+        "results"
+    ),
     data_dir: DataDir = None,
 ) -> None:
-    """Run a table's experiments with several seeds; those that are in the ledgers are not run again.
+    """Run the experiments of one of the paper's tables with several seeds.
 
-    Ctrl-C stops the runs where they can go on from; the same command goes on. Finished runs go to ledgers.
+    Finished runs are recorded in the ledgers and are not run again. Ctrl-C stops at the next checkpoint;
+    the same command continues.
     """
-    from ftor.jobs.locking import lock_folder
+    from ftor.jobs.locking import lock_folder  # here for start-up time
     from ftor.jobs.processes import cores
     from ftor.lab.driver import carry_out
     from ftor.lab.ledger import read_ledgers
@@ -65,11 +70,12 @@ def reproduce(
     from ftor.lab.plan import Choice, plan, require_data
     from ftor.lab.status import Status
     from ftor.show.board import Board
+    from ftor.show.plan import plan_table
 
     if ray is not None and jobs is not None:
-        raise typer.BadParameter("a cluster decides how many go on side by side", param_hint="--jobs")
+        raise typer.BadParameter("a cluster decides how many runs go at a time", param_hint="--jobs")
     if ledgers.exists() and not ledgers.is_dir():
-        raise typer.BadParameter(f"expected a folder, found the file {ledgers}", param_hint="--ledgers")
+        raise typer.BadParameter(f"{ledgers} is a file, not a folder", param_hint="--ledgers")
     names = list(TABLES) if table == "all" else [table]
     jobs = jobs or cores()
     threads = threads or (1 if ray else max(1, cores() // jobs))
@@ -77,7 +83,7 @@ def reproduce(
     records = read_ledgers(ledgers) if ledgers.is_dir() else []
     missing = [run for run in planned if not run.is_in(records)]
     if dry_run:
-        _show_plan(planned, missing, records)
+        show(plan_table(planned, missing, records))
         return
     report = TerminalReport()
     if not missing:
@@ -104,34 +110,16 @@ def reproduce(
 
 def _executor(ray: str | None, jobs: int, report: TerminalReport) -> "Executor":
     if ray is None:
-        from ftor.jobs.processes import Processes
+        from ftor.jobs.processes import Processes  # here for start-up time
 
         return Processes(jobs)
-    from ftor.jobs.cluster import Cluster
+    from ftor.jobs.cluster import Cluster  # here, as Ray is an extra
 
     return Cluster(ray, report)
 
 
-def _show_plan(
-    planned: "Sequence[Planned]", missing: "Sequence[Planned]", records: "Sequence[Record]"
-) -> None:
-    """All runs: those that are recorded, those that go on and those that begin, and how long they take."""
-    from rich.table import Table
-
-    known = [seconds for run in missing if (seconds := run.seconds(records)) is not None]
-    unknown = f"{len(missing) - len(known)} of unknown length" if len(known) < len(missing) else ""
-    takes = f"{clock(sum(known))} on one core" if known or not missing else ""
-    show(f"{len(missing)} of {len(planned)} runs to do: {' and '.join(filter(None, (takes, unknown)))}")
-    table = Table("run", "state", "takes", box=None, pad_edge=False)
-    for run in planned:
-        begun = (run.job.folder / "config.toml").exists()
-        state = ("half done" if begun else "to do") if run in missing else "recorded"
-        table.add_row(run.name, state, clock(run.seconds(records)))
-    show(table)
-
-
-def _show_tables(names: "Sequence[str]", ledgers: Path) -> None:
-    from ftor.lab.tables import tables
+def _show_tables(names: list[str], ledgers: Path) -> None:
+    from ftor.lab.tables import tables  # here for start-up time
     from ftor.show.formats import as_text
 
     if ledgers.is_dir():  # no run, no ledger

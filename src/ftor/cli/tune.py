@@ -1,61 +1,64 @@
-"""The command that searches for better hyperparameters."""
+"""`ftor tune`."""
 
 import shlex
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ftor.cli.data import DataDir
+from ftor.cli.options import DataDir, Experiment
 from ftor.show.progress import TerminalReport
-from ftor.tuning.plan import Plan, Sampler, make_plan
+
+if TYPE_CHECKING:
+    from ftor.tuning.plan import Plan
 
 
 def tune(
-    experiment: Annotated[
-        str, typer.Argument(metavar="NAME|FILE.toml", help="What is tuned; see ftor train --help.")
-    ],
+    experiment: Experiment,
     trials: Annotated[
-        int, typer.Option(min=1, help="Configurations that are drawn, besides the unchanged one.")
+        int, typer.Option(metavar="N", min=1, help="Random configurations, besides the unchanged one.")
     ] = 20,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="Of each run; the experiment's own if not given.")
+        int | None, typer.Option(metavar="N", min=1, help="Epochs per run. Default: as configured.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Runs at a time; as many as there are cores if not given.")
+        int | None, typer.Option(metavar="N", min=1, help="Runs at a time. Default: one per core.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Where the search lives; tune/NAME if not given. It goes on there.")
+        Path | None, typer.Option(metavar="DIR", help="The folder of the search. Default: tune/NAME.")
     ] = None,
     space: Annotated[
-        Path | None, typer.Option(metavar="FILE.toml", help="What is searched, instead of the paper's.")
+        Path | None, typer.Option(metavar="FILE.toml", help="The search space. Default: the paper's.")
     ] = None,
     on_itself: Annotated[
         bool,
         typer.Option(
-            "--on-itself", help="Train on NAME's own split, not on the dataset's out-of-distribution one."
+            "--on-itself", help="Train on NAME's own split, not on the dataset's out-of-distribution split."
         ),
     ] = False,
     sampler: Annotated[
-        Sampler, typer.Option(help="random as in the paper, or Optuna's TPE, which learns from trials.")
+        Literal["random", "tpe"],
+        typer.Option(help="random as in the paper, or Optuna's TPE, which learns from trials."),
     ] = "random",
     prune: Annotated[
-        bool, typer.Option("--prune", help="Stop trials early that are worse than most.")
+        bool, typer.Option("--prune", help="Stop a trial early if it is worse than most.")
     ] = False,
     seed: Annotated[
-        int, typer.Option(min=0, help="The first of three seeds; trials are drawn by it too.")
+        int, typer.Option(metavar="N", min=0, help="The first of three seeds; also draws the trials.")
     ] = 1000,
     figure: Annotated[
-        Path | None, typer.Option(help="A picture, .svg or .png; tune.svg in the search's folder.")
+        Path | None, typer.Option(metavar="FILE", help="A picture (.svg or .png). Default: DIR/tune.svg.")
     ] = None,
     data_dir: DataDir = None,
 ) -> None:
-    """Search for better hyperparameters by dev pairs: random trials, two seeds each, a third for the best.
+    """Search for better hyperparameters by dev scores.
 
-    The same command goes on with a search that was stopped. Needs pip install 'ftor\\[tune]'.
+    Every trial is trained with two seeds, the best trials with a third. The same command continues a
+    search that was stopped. Needs pip install 'ftor[tune]'.
     """
-    from ftor.show.explain import SUFFIXES
+    from ftor.show.explain import SUFFIXES  # here for start-up time
+    from ftor.tuning.plan import make_plan
 
     if figure is not None and figure.suffix.lower() not in SUFFIXES:
         raise typer.BadParameter(f"expected {' or '.join(SUFFIXES)}, found {figure}", param_hint="--figure")
@@ -68,9 +71,9 @@ def tune(
         raise typer.Exit(1)
 
 
-def _carry_out(plan: Plan, folder: Path, picture: Path, jobs: int | None, data_dir: Path | None) -> bool:
-    """Search and report; whether it came to an end."""
-    from ftor.datasets.splits import require_files
+def _carry_out(plan: "Plan", folder: Path, picture: Path, jobs: int | None, data_dir: Path | None) -> bool:
+    """Search and report. Returns whether the search came to its end."""
+    from ftor.datasets.splits import require_files  # here for start-up time
     from ftor.errors import FtorError
     from ftor.jobs.locking import lock_folder
     from ftor.jobs.processes import Processes, cores
@@ -103,7 +106,7 @@ def _carry_out(plan: Plan, folder: Path, picture: Path, jobs: int | None, data_d
     return True
 
 
-def _announce(plan: Plan, folder: Path, slots: int, report: TerminalReport) -> None:
+def _announce(plan: "Plan", folder: Path, slots: int, report: TerminalReport) -> None:
     name = plan.name
     if plan.on != plan.experiment:
         report.say(

@@ -1,6 +1,7 @@
 """Tables of metrics for the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich import console
 from rich.table import Table
@@ -33,6 +34,18 @@ def tables(metrics: Metrics) -> console.Group:
         judged = [next(iter(metrics.shares)).replace("_", " ")] if metrics.shares else []
         groups = [(g.value, g.count, g.exact_match, *([g.share] if judged else [])) for g in metrics.by_group]
         parts.append(_table([metrics.by_group[0].name, "examples", "exact match", *judged], groups))
+    return console.Group(*parts)
+
+
+def run_tables(metrics: Mapping[str, Any]) -> console.Group:
+    """Return the tables of a run's metrics on its test pairs, or on its dev pairs if it has no others."""
+    split = "test" if metrics["test"] else "dev"
+    parts: list[console.RenderableType] = [
+        f"{split} pairs, exact match by source length:",
+        tables(Metrics.from_dict(metrics[split])),
+    ]
+    if f"{split}_grammar" in metrics:
+        parts += [f"{split} pairs with the grammar:", summary(Metrics.from_dict(metrics[f"{split}_grammar"]))]
     return console.Group(*parts)
 
 

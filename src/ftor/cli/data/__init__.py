@@ -1,0 +1,18 @@
+"""`ftor data`: find, get and generate data. One file per command."""
+
+import typer
+
+from ftor.cli.data.fetch import fetch
+from ftor.cli.data.generate import generate
+from ftor.cli.data.import_ import import_
+from ftor.cli.data.list import list_
+from ftor.cli.data.trivial import trivial
+
+data_app = typer.Typer(no_args_is_help=True, help="Find, get and generate data.")
+data_app.command("list", epilog="Example: ftor data list --data-dir ~/corpora")(list_)
+data_app.command("fetch", epilog="Example: ftor data fetch geo geobase --to ~/corpora")(fetch)
+data_app.command("import", epilog="Example: ftor data import data.zip --to ~/corpora")(import_)
+data_app.command(
+    "generate", epilog="Example: ftor data generate mirror --lengths 30,50 --size 100 > long.tsv"
+)(generate)
+data_app.command("trivial", epilog="Example: ftor data trivial style-adjective --split dev")(trivial)

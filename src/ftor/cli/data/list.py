@@ -1,0 +1,12 @@
+"""`ftor data list`."""
+
+from ftor.cli.options import DataDir
+from ftor.cli.output import show
+
+
+def list_(data_dir: DataDir = None) -> None:
+    """List the known datasets, the experiments that use them, and where their files are."""
+    from ftor.show.data import datasets_table, splits_table  # here for start-up time
+
+    show(datasets_table(data_dir))
+    show(splits_table(data_dir))

@@ -1,0 +1,40 @@
+"""`ftor data trivial`."""
+
+from typing import Annotated
+
+import typer
+
+from ftor.cli.options import DataDir, Experiment, Ledger
+from ftor.cli.output import show
+from ftor.show.progress import TerminalReport
+
+
+def trivial(
+    experiment: Experiment,
+    split: Annotated[str, typer.Option(metavar="train|dev|test", help="Which pairs.")] = "test",
+    data_dir: DataDir = None,
+    ledger: Ledger = None,
+) -> None:
+    """Evaluate two outputs without a model: the input, and the input without its last word."""
+    from ftor.config import Config  # here for start-up time
+    from ftor.datasets.folders import require_file
+    from ftor.files import append_json_line
+    from ftor.lab.trivial import judged
+    from ftor.show.metrics import summary
+    from ftor.text.reading import read_pairs
+    from ftor.training.provenance import commit, machine
+
+    data = Config.load(experiment).data
+    files = {"train": data.train, "dev": data.dev, "test": data.test}
+    name = files.get(split)
+    if name is None:
+        known = ", ".join(key for key, file in files.items() if file is not None)
+        raise typer.BadParameter(f"{experiment} has {known}, not {split}", param_hint="--split")
+    path = require_file(name, data_dir, f"data.{split}")
+    pairs = read_pairs(path, data.source_tokenizer, data.target_tokenizer, data.emphasis)
+    for output, metrics in judged(data.task, pairs, data_dir, TerminalReport()).items():
+        show(f"{output}:")
+        show(summary(metrics))
+        if ledger is not None:
+            record = {"experiment": output, "seed": 0, "file": name, "commit": commit()}
+            append_json_line(ledger, record | {"metrics": metrics.as_dict()} | machine())

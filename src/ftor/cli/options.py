@@ -1,0 +1,80 @@
+"""Options and arguments that several commands share."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from ftor.grammar import Grammar
+
+TableName = Literal["mirror", "geo", "atis", "okapi", "style"]
+"""The paper's tables, as `ftor.lab.paper.TABLES`, which takes longer to import."""
+
+Experiment = Annotated[
+    str, typer.Argument(metavar="NAME|FILE.toml", help="A shipped experiment (see ftor data list) or a file.")
+]
+ModelFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A model folder, as ftor train writes it.")]
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR", help="Where the data is. Default: $FTOR_DATA, then ./data, then the user's cache."
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a setting. May be given several times."),
+]
+Threads = Annotated[
+    int, typer.Option(metavar="N", min=1, help="CPU threads. More than one helps on an idle machine only.")
+]
+Lengths = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        help="Number of output lengths to try. Default: as configured with a grammar, else 1.",
+    ),
+]
+GrammarOption = Annotated[
+    str,
+    typer.Option(
+        "--grammar",
+        metavar="G.cfg|none",
+        show_default=False,
+        help="Only write outputs of this grammar. Default: the model's own, if any. `none` turns it off.",
+    ),
+]
+Ledger = Annotated[Path | None, typer.Option(metavar="FILE", help="Append the results to this JSONL file.")]
+
+To = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="The data folder. Default: $FTOR_DATA, else ./data.")
+]
+Replace = Annotated[bool, typer.Option("--replace", help="Overwrite files that differ.")]
+
+
+def read_grammar(option: str) -> "Grammar | str | None":
+    """Return the grammar that `--grammar` names: "own", None for "none", or the grammar of a file."""
+    from ftor.grammar import Grammar  # here for start-up time
+
+    if option == "own":
+        return option
+    return None if option == "none" else Grammar.read(option)
+
+
+def use_threads(threads: int) -> None:
+    """Set the number of CPU threads of torch."""
+    import torch  # here for start-up time
+
+    torch.set_num_threads(threads)
+
+
+def target_folder(to: Path | None) -> Path:
+    """Return the data folder that `--to` names, or the default."""
+    from ftor.datasets.folders import data_folders  # here for start-up time
+    from ftor.text.reading import DataError
+
+    folder = to if to is not None else data_folders(None)[0]
+    if folder.exists() and not folder.is_dir():
+        raise DataError(f"{folder}: a file, not a data folder")
+    return folder

@@ -1,0 +1,113 @@
+import json
+
+import pytest
+
+from support.tiny import run_here, write_lines
+
+FIELDS = ["source", "prediction", "tokens", "score", "length"]
+
+
+def json_lines(finished):
+    return [json.loads(line) for line in finished.out.splitlines()]
+
+
+def test_arguments(trained):
+    finished = run_here("predict", trained, "a b c", "k  j ")
+    assert (finished.code, finished.err) == (0, "")
+    first, second = json_lines(finished)
+    assert list(first) == FIELDS
+    assert (first["source"], second["source"]) == ("a b c", "k  j ")
+    assert first["prediction"] == " ".join(first["tokens"])
+    assert first["length"] == len(first["tokens"])
+    assert first["score"] < 0
+
+
+def test_stdin_and_files_give_the_same_as_arguments(trained, tmp_path):
+    wanted = run_here("predict", trained, "a b c", "k j").out
+    path = write_lines(tmp_path / "in.txt", "a b c", "k j", "")
+    assert run_here("predict", trained, stdin=b"a b c\r\nk j").out == wanted
+    assert run_here("predict", trained, "--input", path).out == wanted
+    finished = run_here("predict", trained, "--input", path, "--output", tmp_path / "out.jsonl")
+    assert (finished.out, (tmp_path / "out.jsonl").read_text("utf-8")) == ("", wanted)
+
+
+def test_an_output_file_appears_whole_or_not_at_all(trained, tmp_path, monkeypatch):
+    monkeypatch.setattr("ftor.cli.predict.LINES_AT_ONCE", 1)
+    monkeypatch.setattr(
+        "ftor.cli.predict._record", lambda source, *_: {"source": source}["b" * (source == "b") or "source"]
+    )
+    out = write_lines(tmp_path / "out.jsonl", "old")
+    with pytest.raises(KeyError):
+        run_here("predict", trained, "a", "b", "--output", out)
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+    assert out.read_text() == "old\n"
+
+
+def test_many_sentences_keep_their_order(trained, monkeypatch):
+    monkeypatch.setattr("ftor.cli.predict.LINES_AT_ONCE", 3)
+    sentences = ["a b c d", "a", "b c", "d", "e f g", "h", "i j k"]
+    assert [line["source"] for line in json_lines(run_here("predict", trained, *sentences))] == sentences
+
+
+def test_structure_is_added_where_it_is_asked_for(trained):
+    finished = run_here("predict", trained, "a b", "--alignment", "--fertilities", "--tree")
+    (line,) = json_lines(finished)
+    assert list(line) == [*FIELDS, "source_tokens", "fertilities", "tree", "alignment"]
+    assert line["source_tokens"] == ["@start@", "a", "b"]
+    assert sum(line["fertilities"]) == line["length"]
+    assert [len(row) for row in line["alignment"]] == [line["length"]] * 3
+    assert isinstance(line["tree"], str)
+    (line,) = json_lines(run_here("predict", trained, "a b", "--tree"))
+    assert list(line) == [*FIELDS, "source_tokens", "tree"]
+
+
+def test_unknown_words_and_other_letters(trained):
+    finished = run_here("predict", trained, "ünï 😀")
+    assert finished.code == 0
+    assert '"source": "ünï 😀"' in finished.out
+
+
+def test_no_lines_are_no_predictions(trained):
+    finished = run_here("predict", trained, stdin=b"")
+    assert (finished.code, finished.out) == (0, "")
+
+
+def test_bad_lines_are_all_named(trained, tmp_path):
+    path = write_lines(tmp_path / "in.txt", "a", "", b"\xff", "b")
+    finished = run_here("predict", trained, "--input", path)
+    assert (finished.code, finished.out) == (1, "")
+    assert finished.err.splitlines() == [
+        f"error: {path}:2: an empty line",
+        f"{path}:3: not UTF-8",
+    ]
+    assert "stdin:1: an empty line" in run_here("predict", trained, stdin=b" \na\n").err
+
+
+def test_an_empty_argument(trained):
+    finished = run_here("predict", trained, "a", "")
+    assert (finished.code, finished.out) == (1, "")
+    assert "expected text in each, found none in number 2" in finished.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["a", "--input", "x.txt"], 2, "give sentences or --input, not both"),
+        (["--input", "none.txt"], 1, "none.txt: No such file or directory"),
+        (["a", "--output", "no/such/folder.jsonl"], 1, "No such file or directory"),
+        (["a", "--lengths", "0"], 2, "--lengths"),
+        (["a", "--batch-size", "0"], 2, "--batch-size"),
+    ],
+)
+def test_bad_usage(trained, arguments, code, message):
+    finished = run_here("predict", trained, *arguments)
+    assert (finished.code, finished.out) == (code, "")
+    assert message in " ".join(finished.err.replace("│", " ").split())
+
+
+def test_no_model(tmp_path):
+    finished = run_here("predict", tmp_path / "none", "a")
+    assert finished.code == 1
+    assert (
+        finished.err == f"error: {tmp_path / 'none'}: expected a model folder, found no config.toml in it\n"
+    )

@@ -1,0 +1,145 @@
+import json
+import shutil
+
+import pytest
+
+from ftor.datasets.mirror import SPLITS
+from support.tiny import run_here, set_arguments, write_lines
+
+
+class TestOwnData:
+    def test_all_bad_lines_of_all_files_are_listed_and_nothing_is_trained(self, own, tmp_path):
+        write_lines(tmp_path / "a.tsv", "a b\ta", "no tab", "\ttarget", "a\t", b"\xff\t\xfe", "a\tb")
+        write_lines(tmp_path / "b.tsv", "a\tb", "one\ttwo\tthree", "last\t")
+        finished = own("--train", "a.tsv", "--dev", "b.tsv", "--test", "a.tsv", "--out", "run")
+        assert (finished.code, finished.out) == (1, "")
+        problems = finished.err.split("error: ")[1].splitlines()
+        assert problems[:6] == [
+            "a.tsv:2: expected source, tab, target, found no tab",
+            "a.tsv:3: expected a source before the tab, found nothing",
+            "a.tsv:4: expected a target after the tab, found nothing",
+            "a.tsv:5: expected UTF-8, found other bytes",
+            "b.tsv:2: expected source, tab, target, found 3 columns",
+            "b.tsv:3: expected a target after the tab, found nothing",
+        ]
+        assert not (tmp_path / "run").exists()
+
+    def test_windows_files_and_blank_ends_are_fine(self, own, tmp_path):
+        write_lines(tmp_path / "a.tsv", b"\xef\xbb\xbfa b\ta b b a\r", "b\tb b\r", "", "  ")
+        assert own("--train", "a.tsv", "--dev", "a.tsv", "--out", "run").code == 0
+        vocabulary = json.loads((tmp_path / "run" / "vocab.json").read_text())
+        assert vocabulary == {"source": ["a", "b"], "target": ["a", "b"]}
+
+    @pytest.mark.parametrize("content", ["", "\n", " \n\t\n"], ids=["empty", "a line break", "blanks"])
+    def test_an_empty_file(self, own, tmp_path, content):
+        (tmp_path / "a.tsv").write_text(content)
+        finished = own("--train", "a.tsv", "--out", "run")
+        assert finished.code == 1
+        assert "error: a.tsv: expected pairs of source and target, found an empty file" in finished.err
+        assert not (tmp_path / "run").exists()
+
+    def test_a_missing_file(self, own, tmp_path):
+        finished = own("--train", "a.tsv")
+        assert finished.code == 1
+        assert "error: a.tsv: no such file; looked in data, " in finished.err
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("command", [["train", "mirror"], ["data", "list"]])
+    def test_a_missing_data_folder(self, own, tmp_path, command):
+        finished = run_here(*command, "--data-dir", "nowhere")
+        assert (finished.code, finished.out) == (1, "")
+        assert finished.err == "error: nowhere: expected a data folder, found none\n"
+        assert list(tmp_path.iterdir()) == []
+
+    def test_own_training_pairs_with_the_experiments_test_are_told(self, own, tmp_path):
+        (tmp_path / "mirror").mkdir()
+        for name in ("mirror/test.tsv", "own.tsv"):
+            (tmp_path / name).write_text("a b\ta b b a\n")
+        chosen = ["--train", "own.tsv", "--dev", "own.tsv", "--data-dir", tmp_path]
+        finished = run_here("train", "mirror", *chosen, "--out", tmp_path / "run", "--set", "epochs=1")
+        assert finished.code == 0, finished.err
+        assert "no --test is given: the model is tested on mirror/test.tsv of mirror" in finished.err
+
+    def test_no_training_file(self, own):
+        finished = own()
+        assert finished.code == 1
+        assert "data.train: expected a TSV file, found none; give one with --train FILE" in finished.err
+
+    def test_a_folder_in_place_of_a_file(self, own, tmp_path):
+        (tmp_path / "a.tsv").mkdir()
+        finished = own("--train", "a.tsv")
+        assert finished.code == 1
+        assert "a.tsv: no such file" in finished.err
+
+    def test_the_data_folder_goes_before_the_current_one(self, tmp_path, monkeypatch, data):
+        monkeypatch.chdir(tmp_path)
+        for folder in (tmp_path / "mirror", tmp_path / "elsewhere" / "mirror"):
+            shutil.copytree(data, folder)
+        finished = run_here(
+            "train", "mirror", "--data-dir", "elsewhere", *set_arguments({"training.epochs": 1})
+        )
+        assert finished.code == 0, finished.err
+        assert "train elsewhere/mirror/train.tsv" in finished.err
+
+    def test_an_unknown_task_is_refused(self, own, tmp_path):
+        write_lines(tmp_path / "a.tsv", "a b\ta b b a")
+        finished = own("--train", "a.tsv", **{"data.task": "mirorr"})
+        assert finished.code == 2
+        tasks = "pairs, mirror, mirror-xyz, geo, atis, okapi, style"
+        assert f"data.task: expected {tasks}, found 'mirorr'" in finished.err
+
+    def test_without_a_dev_file_some_pairs_are_held_out(self, own, tmp_path, data):
+        finished = own("--train", data / "train.tsv", "--out", "run")
+        assert finished.code == 0
+        assert "no dev file: every 10th training pair is held out (2 of 25)" in finished.err
+        metrics = json.loads((tmp_path / "run" / "metrics.json").read_text())
+        assert (metrics["train"]["count"], metrics["dev"]["count"], metrics["test"]) == (23, 2, None)
+        assert "dev pairs, exact match by source length" in finished.out
+
+    @pytest.mark.parametrize("name", ["with space.tsv", "ünï.tsv", "😀.tsv", 'q"uote.tsv'])
+    def test_any_file_name_will_do(self, own, tmp_path, name):
+        write_lines(tmp_path / name, "a\ta", "b\tb")
+        finished = own("--train", name, "--out", "run")
+        assert finished.code == 0, finished.err
+        assert run_here("train", "--resume", "run").code == 0
+
+
+class TestOut:
+    def test_a_folder_with_something_in_it_is_refused(self, own, tmp_path, data):
+        write_lines(tmp_path / "precious", "text")
+        finished = own("--train", data / "train.tsv", "--out", tmp_path)
+        assert finished.code == 2
+        assert f"--out {tmp_path}: the folder is not empty; use --resume to continue a run" in finished.err
+        assert [path.name for path in tmp_path.iterdir()] == ["precious"]
+
+    def test_a_file_is_refused(self, own, tmp_path, data):
+        write_lines(tmp_path / "file", "text")
+        assert own("--train", data / "train.tsv", "--out", "file").code == 2
+
+    def test_runs_are_numbered(self, own, tmp_path, data):
+        for _ in range(2):
+            assert own("--train", data / "dev.tsv").code == 0
+        assert own("--train", data / "dev.tsv", "--seed", "7").code == 0
+        folders = sorted(path.name for path in (tmp_path / "runs").iterdir())
+        assert folders == ["transducer-0", "transducer-0-2", "transducer-7"]
+
+    def test_a_run_that_could_not_begin_takes_no_number(self, own, tmp_path, data):
+        assert own("--train", "none.tsv").code == 1
+        assert own("--train", data / "dev.tsv").code == 0
+        assert [path.name for path in (tmp_path / "runs").iterdir()] == ["transducer-0"]
+
+    def test_what_a_model_folder_holds(self, trained):
+        assert {path.name for path in trained.iterdir()} == {
+            *("config.toml", "vocab.json", "model.safetensors", "metrics.json", "README.md", "log.jsonl"),
+            *("checkpoint.safetensors", "checkpoint.previous.safetensors"),
+        }
+
+    def test_mirror_generates_its_data(self, own, tmp_path, monkeypatch):
+        few = {name: split._replace(size=6) for name, split in SPLITS["mirror"].items()}
+        monkeypatch.setitem(SPLITS, "mirror", few)
+        arguments = set_arguments({"training.epochs": 1})
+        finished = run_here("train", "mirror", *arguments)
+        assert finished.code == 0, finished.err
+        assert "data: mirror generated in runs/mirror-0/data" in finished.err
+        assert len((tmp_path / "runs/mirror-0/data/mirror/train.tsv").read_text().splitlines()) == 6
+        assert run_here("train", "--resume", "runs/mirror-0").code == 0
