@@ -85,9 +85,9 @@ def test_ctrl_c_stops_at_a_checkpoint_and_says_so(tmp_path, arguments):
     driver.send_signal(signal.SIGINT)
     finished = end(driver)
     assert finished.code == 1
-    assert "mirror-0 stopped: goes on from here next time" in finished.err
-    assert "mirror-1 stopped: not begun" in finished.err
-    assert finished.err.endswith("stopped; the same command goes on\n")
+    assert "mirror-0 stopped: can be resumed" in finished.err
+    assert "mirror-1 stopped: not started" in finished.err
+    assert finished.err.endswith("stopped; the same command resumes the runs\n")
     assert list(tmp_path.glob("runs/mirror-0-*/checkpoint.safetensors"))
     dry = run_here(*arguments(5000), "--dry-run")
     assert dry.code == 0

@@ -8,13 +8,11 @@ import pytest
 from rich.console import Console
 
 from ftor.errors import FtorError
-from ftor.jobs import Epoch, Failed, Lost, Stopped
+from ftor.jobs import Epoch, Failed, Lost, Stopped, run_jobs
 from ftor.jobs.cluster import Cluster
-from ftor.lab.driver import carry_out
 from ftor.lab.ledger import read_ledgers
 from ftor.lab.paper import TABLES
-from ftor.lab.plan import Planned
-from ftor.lab.status import Status
+from ftor.lab.reproduce import PlannedRun, Reproduction
 from ftor.show.board import Board
 from ftor.show.progress import TerminalReport
 from support.small_jobs import ends, small_job, until
@@ -62,9 +60,10 @@ def test_a_lost_node_loses_nothing_and_counts_nothing_twice(tmp_path, two_nodes,
     row = TABLES["mirror"].rows[0]
     epochs = (200, 200, 5)
     jobs = [small_job(tmp_path, seed, epochs[seed]) for seed in range(3)]
-    statuses = [Status(Planned("mirror", row, job)) for job in jobs]
+    runs = Reproduction([PlannedRun("mirror", row, job) for job in jobs], tmp_path / "results")
     executor = RemovesNode(two_nodes, node, storage_is_shared)
-    carry_out(statuses, executor, tmp_path / "results", Board(TerminalReport(quiet=True), statuses, before=0))
+    assert run_jobs(runs, executor, Board(TerminalReport(quiet=True), runs))
+    statuses = runs.statuses
     assert [status.state for status in statuses] == ["done"] * 3
     lost = [name for name, event in executor.heard if isinstance(event, Lost)]
     assert len(lost) == 1

@@ -5,24 +5,30 @@ import io
 import pytest
 from rich.console import Console
 
-from ftor.lab.plan import Choice, plan
-from ftor.lab.status import Status, headline
+from ftor.config import Config
+from ftor.jobs import Job, Status, Workload
 from ftor.show.board import Board
 from ftor.show.progress import TerminalReport, clock
 
 
-def statuses(tmp_path, seeds):
-    return [Status(run) for run in plan(Choice(["geo"], seeds, ["geo-iid"]), tmp_path, None, 1)]
+def statuses(tmp_path, seeds, experiment="geo-iid"):
+    names = [f"{experiment}-{seed}" for seed in range(seeds)]
+    return [Status(Job(Config.load(experiment), tmp_path / name), name) for name in names]
 
 
-def shown(board_of, found, before=0, terminal=True, height=40):
+def shown(act, found, terminal=True, height=40, to_come=0):
     out = io.StringIO()
     console = Console(
         file=out, width=100, height=height, force_terminal=terminal, soft_wrap=True, highlight=False
     )
-    board = Board(TerminalReport(console), found, before)
-    with board.shown():
-        board_of(board)
+
+    class Jobs(Workload):
+        @property
+        def to_come(self):
+            return to_come
+
+    with Board(TerminalReport(console), Jobs(found)) as board:
+        act(board)
     return out.getvalue()
 
 
@@ -32,8 +38,8 @@ def test_all_states_are_in_the_table(tmp_path):
     found[1].state, found[1].share, found[1].left, found[1].note = "running", 0.25, 900.0, "process 7"
     found[2].state, found[2].note = "failed", "[no such file]"
     found[3].state, found[3].share = "stopped", 0.5
-    text = shown(lambda board: board.refresh(), found, before=3)
-    assert "4 done, 1 running, 1 waiting, 1 failed, 1 stopped; about 35 min left" in text
+    text = shown(lambda board: board.refresh(), found)
+    assert "1 done, 1 running, 1 waiting, 1 failed, 1 stopped; about 35 min left" in text
     plain = text.split("\n")
     assert any("geo-iid-1" in row and "running" in row and "25 %" in row and "15 min" in row for row in plain)
     assert any("geo-iid-2" in row and "[no such file]" in row for row in plain)
@@ -92,14 +98,20 @@ def test_runs_that_wait_take_what_others_took_from_beginning_to_end(tmp_path):
 
 
 def test_runs_of_the_same_experiment_say_more_than_others(tmp_path):
-    choice = Choice(["geo"], 2, ["geo-iid", "geo-iid-ar"])
-    found = [Status(run) for run in plan(choice, tmp_path, None, 1)]
-    assert [status.name for status in found] == ["geo-iid-0", "geo-iid-ar-0", "geo-iid-1", "geo-iid-ar-1"]
-    for status, seconds in zip(found[:2], (60.0, 3600.0), strict=True):
+    found = statuses(tmp_path, 2) + statuses(tmp_path, 2, "geo-iid-ar")
+    for status, seconds in ((found[0], 60.0), (found[2], 3600.0)):
         status.state, status.expected = "done", seconds
-    found[2].state = "done"
-    text = shown(lambda board: board.changed(found[2]), found, terminal=False)
+    found[1].state = "done"
+    text = shown(lambda board: board.changed(found[1]), found, terminal=False)
     assert "about 1 h 00 min left" in text
+
+
+def test_jobs_that_will_be_added_count_like_those_so_far(tmp_path):
+    found = statuses(tmp_path, 2)
+    found[0].state, found[0].expected = "done", 600.0
+    found[1].state, found[1].share, found[1].left = "running", 0.5, 300.0
+    text = shown(lambda board: board.changed(found[1]), found, terminal=False, to_come=2)
+    assert "about 25 min left" in text
 
 
 @pytest.mark.parametrize(
@@ -108,13 +120,3 @@ def test_runs_of_the_same_experiment_say_more_than_others(tmp_path):
 )
 def test_clock(seconds, text):
     assert clock(seconds) == text
-
-
-def test_headline():
-    shares = {"execution_accuracy": 0.75, "execution_accuracy_released": 0.9, "well_formed": 1.0}
-    test = {"exact_match": 0.5, "shares": shares, "scores": {}}
-    assert headline({"test": test}) == "execution accuracy 75.0 %"
-    with_grammar = {"test": test, "test_grammar": test | {"shares": {"tree_accuracy": 0.875}}}
-    assert headline(with_grammar) == "tree accuracy 87.5 % with the grammar"
-    assert headline({"test": {"exact_match": 0.5, "shares": {}}}) == "exact match 50.0 %"
-    assert headline({"test": {"exact_match": 0.5, "scores": {"BLEU-4": 0.123}}}) == "BLEU-4 12.3"

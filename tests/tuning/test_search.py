@@ -11,11 +11,11 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
 from ftor.config import Config
-from ftor.jobs import Failed, Lost, Stopped
+from ftor.jobs import Failed, Lost, Stopped, run_jobs
+from ftor.show.board import Board
 from ftor.show.progress import TerminalReport
 from ftor.show.tuning.figure import save
 from ftor.show.tuning.report import print_report, winning_toml
-from ftor.show.tuning.watch import Watch
 from ftor.tuning.plan import make_plan
 from ftor.tuning.search import Search
 from ftor.tuning.store import JOURNAL, Store, StudyError
@@ -27,6 +27,11 @@ BASE = 3.2  # the unchanged length weight
 THIRD = 1002
 
 
+def search(store, executor, report):
+    workload = Search(store, report, 1, None)
+    return run_jobs(workload, executor, Board(report, workload))
+
+
 @pytest.fixture
 def tune(tmp_path):
     space = tmp_path / "space.toml"
@@ -36,8 +41,7 @@ def tune(tmp_path):
         plan = make_plan("transducer", space, epochs=EPOCHS, trials=trials, **options)
         store = Store(plan, tmp_path)
         executor = Pretended(outcome, slots)
-        watch = Watch(plan, store.trials(), slots, report or TerminalReport(quiet=True))
-        assert Search(store, executor, watch, 1, None).run()
+        assert search(store, executor, report or TerminalReport(quiet=True))
         return plan, store.trials(), executor
 
     return run
@@ -123,10 +127,7 @@ def test_runs_that_are_lost_are_started_again(tune, capsys):
     assert {trial.state for trial in trials} == {"complete"}
     assert set(Counter(executor.started).values()) == {2}
     said = capsys.readouterr().err
-    assert (
-        "warning: trial-1-seed-1001 broke off: gone; it goes on from its last checkpoint, restart 1 of 3"
-        in said
-    )
+    assert "trial-1-seed-1001 waiting: lost: gone; restart 1 of 3" in said
 
 
 @pytest.mark.parametrize(("event", "reason"), [(Lost("gone"), "gone"), (Stopped(), "somebody stopped it")])
@@ -135,13 +136,13 @@ def test_a_run_that_breaks_off_again_and_again_makes_its_trial_fail(tune, event,
         lambda weight, seed: 0.5 if weight == BASE or seed != 1000 else event, trials=2
     )
     assert [trial.state for trial in trials] == ["complete", "failed", "failed"]
-    assert trials[1].reason == f"seed 1000: it broke off 4 times, at last: {reason}"
+    assert trials[1].reason == f"seed 1000: lost 4 times: {reason}"
     assert Counter(executor.started)["trial-1-seed-1000"] == 4
 
 
 def test_a_check_that_breaks_off_again_and_again_fails(tune):
     _, trials, executor = tune(lambda weight, seed: Lost("gone") if seed == THIRD else weight / 20, trials=2)
-    assert {trial.third for trial in trials} == {"it broke off 4 times, at last: gone"}
+    assert {trial.third for trial in trials} == {"lost 4 times: gone"}
     assert Counter(executor.started)["trial-0-seed-1002"] == 4
     assert winner(trials).mean == max(trial.mean for trial in trials)
 
@@ -294,7 +295,7 @@ def test_ctrl_c_stops_all_runs(tune, tmp_path):
 
     executor = Pretended(outcome)
     store = Store(plan, tmp_path)
-    assert not Search(store, executor, Watch(plan, [], 2, TerminalReport(quiet=True)), 1, None).run()
+    assert not search(store, executor, TerminalReport(quiet=True))
     assert sorted(executor.stopped) == sorted(executor.started) == ["trial-0-seed-1000", "trial-0-seed-1001"]
     assert [trial.state for trial in store.trials()] == ["running"]
     _, trials, executor = tune(lambda weight, seed: 0.5)

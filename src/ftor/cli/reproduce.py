@@ -62,13 +62,11 @@ def reproduce(
     Finished runs are recorded in the ledgers and are not run again. Ctrl-C stops at the next checkpoint;
     the same command continues.
     """
-    from ftor.jobs.locking import lock_folder  # here for start-up time
+    from ftor.jobs import run_jobs  # here for start-up time
+    from ftor.jobs.locking import lock_folder
     from ftor.jobs.processes import cores
-    from ftor.lab.driver import carry_out
-    from ftor.lab.ledger import read_ledgers
     from ftor.lab.paper import TABLES
-    from ftor.lab.plan import Choice, plan, require_data
-    from ftor.lab.status import Status
+    from ftor.lab.reproduce import Reproduction, plan_runs
     from ftor.show.board import Board
     from ftor.show.plan import plan_table
 
@@ -79,22 +77,20 @@ def reproduce(
     names = list(TABLES) if table == "all" else [table]
     jobs = jobs or cores()
     threads = threads or (1 if ray else max(1, cores() // jobs))
-    planned = plan(Choice(names, seeds, only or [], baselines, settings or []), out, data_dir, threads)
-    records = read_ledgers(ledgers) if ledgers.is_dir() else []
-    missing = [run for run in planned if not run.is_in(records)]
+    runs = plan_runs(names, out, seeds, only or [], baselines, settings or [], data_dir, threads)
+    reproduction = Reproduction(runs, ledgers)
+    statuses = reproduction.statuses
     if dry_run:
-        show(plan_table(planned, missing, records))
+        show(plan_table(statuses))
         return
     report = TerminalReport()
-    if not missing:
-        report.say(f"{ledgers} has all of the runs ({len(planned)})")
-    elif ray is None:  # a cluster's nodes may have their own
-        require_data(missing, data_dir)
-    statuses = [Status(run, run.seconds(records)) for run in missing]
-    if missing:
-        board = Board(report, statuses, len(planned) - len(missing))
+    if all(status.state == "done" for status in statuses):
+        report.say(f"{ledgers} has all of the runs ({len(statuses)})")
+    else:
+        if ray is None:  # a cluster's nodes may have folders of their own
+            reproduction.require_data(data_dir)
         with lock_folder(out, "ftor reproduce"):
-            carry_out(statuses, _executor(ray, jobs, report), ledgers, board)
+            run_jobs(reproduction, _executor(ray, jobs, report), Board(report, reproduction))
     if settings and any(status.state == "done" for status in statuses):
         report.say(f"runs that --set changes are in {ledgers}, but do not count for the tables")
     elif not settings and all(status.state == "done" for status in statuses):
@@ -103,7 +99,7 @@ def reproduce(
     for status in failed:
         report.warn(f"{status.name} failed: {status.note}")
     if any(status.state == "stopped" for status in statuses):
-        report.say("stopped; the same command goes on")
+        report.say("stopped; the same command resumes the runs")
     if any(status.state != "done" for status in statuses):
         raise typer.Exit(1)
 

@@ -75,10 +75,11 @@ def _carry_out(plan: "Plan", folder: Path, picture: Path, jobs: int | None, data
     """Search and report. Returns whether the search came to its end."""
     from ftor.datasets.splits import require_files  # here for start-up time
     from ftor.errors import FtorError
+    from ftor.jobs import run_jobs
     from ftor.jobs.locking import lock_folder
     from ftor.jobs.processes import Processes, cores
+    from ftor.show.board import Board
     from ftor.show.tuning.report import print_report, write_winner
-    from ftor.show.tuning.watch import Watch
     from ftor.tuning.search import Search
     from ftor.tuning.store import Store
     from ftor.tuning.trials import winner
@@ -89,8 +90,8 @@ def _carry_out(plan: "Plan", folder: Path, picture: Path, jobs: int | None, data
     with lock_folder(folder, "ftor tune"):
         store = Store(plan, folder)
         _announce(plan, folder, slots, report)
-        watch = Watch(plan, store.trials(), slots, report)
-        if not Search(store, Processes(slots), watch, max(1, cores() // slots), data_dir).run():
+        search = Search(store, report, max(1, cores() // slots), data_dir)
+        if not run_jobs(search, Processes(slots), Board(report, search)):
             report.say(f"stopped; to resume: {shlex.join(['ftor', *sys.argv[1:]])}")
             return False
         trials = store.trials()

@@ -1,16 +1,22 @@
-"""Many runs at once: what each is, what it says while it goes on, and where it can be carried out."""
+"""Many training runs at once: jobs, the loop that runs them, and places that run them."""
 
 from ftor.jobs.job import Epoch, Event, Executor, Failed, Finished, Job, Lost, Progress, Started, Stopped
+from ftor.jobs.loop import Board, JobState, Status, Workload, run_jobs
 
 __all__ = [
+    "Board",
     "Epoch",
     "Event",
     "Executor",
     "Failed",
     "Finished",
     "Job",
+    "JobState",
     "Lost",
     "Progress",
     "Started",
+    "Status",
     "Stopped",
+    "Workload",
+    "run_jobs",
 ]

@@ -1,230 +1,135 @@
-"""Carrying a search out: trials are drawn, their runs started, watched, pruned and compared."""
+"""The search: trials are drawn, their runs are queued, and their results are kept and compared."""
 
-import json
-from collections import Counter, deque
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol, Self
+from statistics import fmean
+from typing import Any
 
 from ftor.config import ConfigError
-from ftor.jobs import Epoch, Event, Executor, Failed, Finished, Job, Lost, Progress
-from ftor.jobs.job import LAST
-from ftor.training.stopping import stop_requests
-from ftor.tuning.plan import Plan
+from ftor.files import read_json_lines
+from ftor.jobs import Job, Status, Workload
+from ftor.reporting import Report
 from ftor.tuning.store import Store, run_name
-from ftor.tuning.trials import Result, State, Trial, logged_as, result_of, to_check
-
-SECONDS_BETWEEN_LOOKS = 0.5
-RESTARTS = 3
-"""Of a run that breaks off through no fault of its own; then something must be wrong all the same."""
+from ftor.tuning.trials import FINALISTS, Trial, TrialState, logged_as, percent, result_of, to_check
 
 
-class Watch(Protocol):
-    """Shows how a search goes; see `ftor.show.tuning.watch`."""
-
-    def __enter__(self) -> Self: ...
-    def __exit__(self, *error: object) -> None: ...
-    def began(self, trial: Trial) -> None: ...  # noqa: D102
-    def started(self, name: str) -> None: ...  # noqa: D102
-    def progress(self, name: str, progress: Progress) -> None: ...  # noqa: D102
-    def epoch(self, name: str, value: float) -> None: ...  # noqa: D102
-    def left(self, name: str) -> None: ...  # noqa: D102
-    def starts_again(self, name: str, reason: str, which: str) -> None: ...  # noqa: D102
-    def finished(self, name: str, result: Result, trial: Trial) -> None: ...  # noqa: D102
-    def ended(self, trial: Trial) -> None: ...  # noqa: D102
-    def check_failed(self, trial: Trial) -> None: ...  # noqa: D102
-    def stopping(self) -> None: ...  # noqa: D102
-    def refresh(self) -> None: ...  # noqa: D102
-
-
-@dataclass(frozen=True)
-class Run:
-    """One seed of a trial."""
-
-    trial: Trial
-    seed: int
-
-    @property
-    def name(self) -> str:
-        """What its folder is called."""
-        return run_name(self.trial.number, self.seed)
-
-
-class Search:
-    """A search on its way.
+class Search(Workload):
+    """The runs of a search.
 
     Args:
-        store: where it is kept; runs live beside it.
-        executor: where runs are carried out.
-        watch: what is told to whoever waits.
-        threads: CPU threads of each run.
-        data_folder: where pairs are, if the user says so.
+        store: keeps the trials. The folders of the runs are beside it.
+        report: receives a message for each trial.
+        threads: number of CPU threads of each run.
+        data_folder: folder of the pairs, or None for the default folders.
     """
 
-    def __init__(
-        self, store: Store, executor: Executor, watch: Watch, threads: int, data_folder: Path | None
-    ) -> None:
-        self.store, self.executor, self.watch = store, executor, watch
-        self.threads, self.data_folder = threads, data_folder and data_folder.absolute()
+    def __init__(self, store: Store, report: Report, threads: int, data_folder: Path | None) -> None:
+        super().__init__()
+        self._store, self._plan, self._report = store, store.plan, report
+        self._threads, self._data_folder = threads, data_folder and data_folder.absolute()
         self._objective = logged_as(store.plan.config, data_folder)
-        self._waiting: deque[Run] = deque()
-        self._running: dict[Job, Run] = {}
-        self._stopping: set[Job] = set()
-        self._restarts: Counter[str] = Counter()
+        self._runs: dict[Job, tuple[int, int]] = {}  # trial and seed
+        store.complete_draws()
+        for trial in store.trials():
+            if trial.state == "running":
+                self._resume(trial)
+
+    def extend(self) -> bool:
+        """Draw a trial. When all are done, add the runs of the best ones with the third seed."""
+        trials, third = self._store.trials(), self._plan.third_seed
+        if len(trials) <= self._plan.trials:  # one of them is the unchanged configuration
+            self._resume(self._store.draw())
+            return True
+        if any(trial.state == "running" for trial in trials):
+            return False
+        checked = {number for number, seed in self._runs.values() if seed == third}
+        unchecked = [t for t in to_check(trials) if t.third is None and t.number not in checked]
+        self._add(unchecked, [third])
+        return bool(unchecked)
+
+    def _resume(self, trial: Trial) -> None:
+        """End a trial that has all its results, or add the runs that it lacks."""
+        if len(trial.results) == len(self._plan.seeds):
+            self._end(trial.number, "complete")
+            return
+        self._report.say(f"trial {trial.number}: {trial.settings}")
+        try:
+            self._add([trial], [seed for seed in self._plan.seeds if seed not in trial.results])
+        except ConfigError as error:  # the values exclude each other
+            self._end(trial.number, "failed", str(error))
+
+    def _add(self, trials: Iterable[Trial], seeds: Iterable[int]) -> None:
+        known = [result.seconds for trial in self._store.trials() for result in trial.results.values()]
+        for trial, seed in [(trial, seed) for trial in trials for seed in seeds]:
+            config = self._plan.config_for(trial.values, seed)
+            folder = self._store.folder / "runs" / run_name(trial.number, seed)
+            job = Job(config, folder, self._data_folder, self._threads)
+            self._runs[job] = trial.number, seed
+            self.statuses.append(Status(job, job.name, fmean(known) if known else None))
+
+    def epoch(self, status: Status, record: Mapping[str, Any]) -> None:
+        """Note the value. With pruning, end the trial if it is hopeless."""
+        value, (number, seed) = float(record[self._objective]), self._runs[status.job]
+        status.note = f"epoch {record['epoch']}: {percent(value)}"
+        # Curves of the same seed are compared, in whatever order the runs of other seeds end.
+        if self._plan.prune and seed == self._plan.seeds[0] and self._is_open(number):
+            self._store.keep_epoch(number, record["epoch"], value)
+            if self._store.is_hopeless(number) and not self._store.trials()[number].unchanged:
+                self._end(number, "pruned")
+
+    def finished(self, status: Status, record: dict[str, Any]) -> str:
+        """Keep the result, and end the trial with its last one."""
+        number, seed = self._runs[status.job]
+        folder = status.job.folder
+        result = result_of(record, read_json_lines(folder / "log.jsonl"), self._objective)
+        self._store.keep(number, seed, result)
+        for checkpoint in folder.glob("checkpoint*.safetensors"):
+            checkpoint.unlink()  # nothing resumes a finished run, and a search has many
+        if self._is_open(number) and len(self._store.trials()[number].results) == len(self._plan.seeds):
+            self._end(number, "complete")
+        return f"{percent(result.value)}, epoch {result.epoch}"
+
+    def failed(self, status: Status, reason: str) -> None:
+        """End the trial, or note that its run with the third seed failed."""
+        number, seed = self._runs[status.job]
+        if seed == self._plan.third_seed:
+            self._store.keep(number, seed, reason)
+            self._report.warn(f"trial {number} failed with the third seed: {reason}")
+        elif self._is_open(number):
+            self._end(number, "failed", f"seed {seed}: {reason}")
+
+    def _is_open(self, number: int) -> bool:
+        return self._store.trials()[number].state == "running"
+
+    def _end(self, number: int, state: TrialState, reason: str | None = None) -> None:
+        trial = self._store.end(number, state, reason)
+        for status in self.statuses:
+            status.cancelled |= self._runs[status.job][0] == number
+        if trial.mean is not None:
+            seeds = ", ".join(percent(result.value) for result in trial.results.values())
+            best = " (best so far)" if self._best() == trial else ""
+            self._report.say(f"trial {number}: mean {percent(trial.mean)} of {seeds}{best}")
+        elif reason is not None:
+            self._report.warn(f"trial {number} failed: {reason}")
+        else:
+            self._report.say(f"trial {number}: pruned")
+
+    def _best(self) -> Trial | None:
+        complete = [trial for trial in self._store.trials() if trial.mean is not None]
+        return max(complete, key=lambda trial: trial.mean or 0.0, default=None)
 
     @property
-    def _plan(self) -> Plan:
-        return self.store.plan
+    def to_come(self) -> int:
+        """Number of runs of trials that are not drawn yet, and of the best trials with the third seed."""
+        trials = self._store.trials()
+        to_draw = max(self._plan.trials + 1 - len(trials), 0)
+        if not to_draw and all(trial.state != "running" for trial in trials):
+            return 0
+        return len(self._plan.seeds) * to_draw + min(FINALISTS, self._plan.trials) + 1
 
-    def run(self) -> bool:
-        """Go on to the end; False if somebody stopped it."""
-        self._take_up()
-        with stop_requests() as asked, self.watch, self.executor:
-            while not asked[0]:
-                self._start_runs()
-                if not self._running:
-                    return True
-                self._listen()
-            self.watch.stopping()
-            self._stop(list(self._running))
-            while self._running:
-                self._listen()
-        return False
-
-    def _take_up(self) -> None:
-        """Go on with the trials that were under way."""
-        self.store.complete_draws()
-        for trial in self.store.trials():
-            if trial.state == "running":
-                self._go_on(trial)
-
-    def _go_on(self, trial: Trial) -> None:
-        """Close a trial that has all its results, or queue the runs that it lacks."""
-        plan = self._plan
-        if len(trial.results) == len(plan.seeds):
-            self.watch.ended(self.store.end(trial.number, "complete"))
-            return
-        self.watch.began(trial)
-        try:
-            for seed in plan.seeds:
-                plan.config_for(trial.values, seed)
-        except ConfigError as error:  # values that do not go together
-            self.watch.ended(self.store.end(trial.number, "failed", str(error)))
-            return
-        self._waiting += [Run(trial, seed) for seed in plan.seeds if seed not in trial.results]
-
-    def _start_runs(self) -> None:
-        while len(self._running) < self.executor.slots:
-            run = self._next()
-            if run is None:
-                return
-            config = self._plan.config_for(run.trial.values, run.seed)
-            folder = self.store.folder / "runs" / run.name
-            job = Job(config, folder, self.data_folder, self.threads)
-            self._running[job] = run
-            self.executor.start(job)
-            self.watch.started(run.name)
-
-    def _next(self) -> Run | None:
-        """The run to start next: one that waits, one of a new trial, or a check of one of the best."""
-        while not self._waiting:
-            trials = self.store.trials()
-            if len(trials) <= self._plan.trials:  # one of them is the unchanged configuration
-                self._go_on(self.store.draw())
-                continue
-            if any(trial.state == "running" for trial in trials):
-                return None
-            under_way = {run.trial.number for run in self._running.values()}
-            unchecked = [trial for trial in to_check(trials) if trial.third is None]
-            self._waiting += [
-                Run(trial, self._plan.third_seed) for trial in unchecked if trial.number not in under_way
-            ]
-            if not self._waiting:
-                return None
-        return self._waiting.popleft()
-
-    def _listen(self) -> None:
-        hopeless, events = [], self.executor.wait(SECONDS_BETWEEN_LOOKS)
-        for job, event in events:
-            run = self._running[job]
-            if isinstance(event, Epoch):
-                value = float(event.record[self._objective])
-                self.watch.epoch(run.name, value)
-                if self._is_hopeless(run, event.record["epoch"], value):
-                    hopeless.append(run.trial)
-            elif isinstance(event, Progress):
-                self.watch.progress(run.name, event)
-        # Those that have ended can no longer be stopped, whatever is heard of the others.
-        ended = [(job, self._running.pop(job), event) for job, event in events if isinstance(event, LAST)]
-        for job, run, event in ended:
-            self.watch.left(run.name)
-            self._ended(job, run, event)
-            self._stopping.discard(job)
-        for trial in hopeless:
-            if self._is_open(trial):
-                self._close(trial, "pruned")
-        self.watch.refresh()
-
-    def _is_hopeless(self, run: Run, epoch: int, value: float) -> bool:
-        """By its first seed alone: the curves of one seed can be compared however many run at a time."""
-        is_compared = self._plan.prune and run.seed == self._plan.seeds[0] and self._is_open(run.trial)
-        if is_compared:
-            self.store.keep_epoch(run.trial.number, epoch, value)
-        return is_compared and not run.trial.unchanged and self.store.is_hopeless(run.trial.number)
-
-    def _is_open(self, trial: Trial) -> bool:
-        return self.store.trials()[trial.number].state == "running"
-
-    def _ended(self, job: Job, run: Run, event: Event) -> None:
-        number = run.trial.number
-        if isinstance(event, Finished):
-            result = result_of(event, _log(job.folder), self._objective)
-            self.store.keep(number, run.seed, result)
-            for checkpoint in job.folder.glob("checkpoint*.safetensors"):
-                checkpoint.unlink()  # a search has many runs, and none of them goes on from its end
-            trial = self.store.trials()[number]
-            self.watch.finished(run.name, result, trial)
-            if trial.state == "running" and len(trial.results) == len(self._plan.seeds):
-                self.watch.ended(self.store.end(number, "complete"))
-        elif job in self._stopping:
-            return
-        elif self._is_check(run) or self._is_open(run.trial):
-            if isinstance(event, Failed):
-                self._fail(run, event.reason)
-            else:
-                self._start_again(run, event.reason if isinstance(event, Lost) else "somebody stopped it")
-
-    def _is_check(self, run: Run) -> bool:
-        return run.seed == self._plan.third_seed
-
-    def _start_again(self, run: Run, reason: str) -> None:
-        """Queue a run that broke off, unless it does so again and again."""
-        if self._restarts[run.name] == RESTARTS:
-            self._fail(run, f"it broke off {RESTARTS + 1} times, at last: {reason}")
-            return
-        self._restarts[run.name] += 1
-        self.watch.starts_again(run.name, reason, f"{self._restarts[run.name]} of {RESTARTS}")
-        self._waiting.appendleft(run)
-
-    def _fail(self, run: Run, reason: str) -> None:
-        if self._is_check(run):
-            self.store.keep(run.trial.number, run.seed, reason)
-            self.watch.check_failed(self.store.trials()[run.trial.number])
-        else:
-            self._close(run.trial, "failed", f"seed {run.seed}: {reason}")
-
-    def _close(self, trial: Trial, state: State, reason: str | None = None) -> None:
-        """End a trial before its time, and its runs with it."""
-        self.watch.ended(self.store.end(trial.number, state, reason))
-        self._waiting = deque(run for run in self._waiting if run.trial.number != trial.number)
-        self._stop([job for job, run in self._running.items() if run.trial.number == trial.number])
-
-    def _stop(self, jobs: list[Job]) -> None:
-        for job in jobs:
-            if job not in self._stopping:
-                self._stopping.add(job)
-                self.executor.stop(job)
-
-
-def _log(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "log.jsonl").read_text("utf-8").splitlines()]
+    def summary(self) -> str:
+        """Return how many trials are done, and the best one."""
+        done = sum(trial.state != "running" for trial in self._store.trials())
+        best = self._best()
+        mean = "" if best is None else f", best {percent(best.mean or 0.0)} (trial {best.number})"
+        return f"{done} of {self._plan.trials + 1} trials done{mean}"

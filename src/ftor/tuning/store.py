@@ -9,7 +9,7 @@ from typing import Any
 
 from ftor.errors import FtorError
 from ftor.tuning.plan import Plan
-from ftor.tuning.trials import Result, State, Trial
+from ftor.tuning.trials import Result, Trial, TrialState
 
 try:
     import optuna
@@ -17,16 +17,17 @@ except ImportError:
     raise FtorError("ftor tune: expected optuna, found none; pip install 'ftor[tune]'") from None
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import FrozenTrial
+from optuna.trial import TrialState as OptunaState
 
 JOURNAL = "journal.jsonl"
 NAME = "ftor"
 """Of the study within its journal."""
-_STATES: dict[TrialState, State] = {
-    TrialState.RUNNING: "running",
-    TrialState.COMPLETE: "complete",
-    TrialState.PRUNED: "pruned",
-    TrialState.FAIL: "failed",
+_STATES: dict[OptunaState, TrialState] = {
+    OptunaState.RUNNING: "running",
+    OptunaState.COMPLETE: "complete",
+    OptunaState.PRUNED: "pruned",
+    OptunaState.FAIL: "failed",
 }
 
 
@@ -105,7 +106,7 @@ class Store:
     def complete_draws(self) -> None:
         """Draw what a trial lacks because whoever drew it was cut off."""
         for frozen in self._frozen():
-            if frozen.state == TrialState.RUNNING:
+            if frozen.state == OptunaState.RUNNING:
                 self._fill_in(self._handle(frozen.number))
 
     def _fill_in(self, trial: optuna.Trial) -> None:
@@ -135,7 +136,7 @@ class Store:
         values = result if isinstance(result, str) else asdict(result)
         self._study.set_user_attr(run_name(number, seed), values)
 
-    def end(self, number: int, state: State, reason: str | None = None) -> Trial:
+    def end(self, number: int, state: TrialState, reason: str | None = None) -> Trial:
         """Close a trial; a complete one has the mean over its seeds."""
         if reason is not None:
             self._handle(number).set_user_attr("reason", reason)
@@ -143,7 +144,7 @@ class Store:
             values = [result.value for result in self.trials()[number].results.values()]
             self._study.tell(number, sum(values) / len(values))
         else:
-            self._study.tell(number, state=TrialState.PRUNED if state == "pruned" else TrialState.FAIL)
+            self._study.tell(number, state=OptunaState.PRUNED if state == "pruned" else OptunaState.FAIL)
         return self.trials()[number]
 
     def keep_epoch(self, number: int, epoch: int, value: float) -> None:

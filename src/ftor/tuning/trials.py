@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 from ftor.config import Config
 from ftor.datasets import judges
-from ftor.jobs import Finished
 from ftor.tuning.space import Value
 
-State = Literal["running", "complete", "pruned", "failed"]
+TrialState = Literal["running", "complete", "pruned", "failed"]
 FINALISTS = 2
 
 
@@ -40,10 +39,16 @@ class Trial:
     number: int
     values: Mapping[str, Value]
     results: Mapping[int, Result]
-    state: State = "complete"
+    state: TrialState = "complete"
     unchanged: bool = False
     reason: str | None = None
     third: Result | str | None = None
+
+    @property
+    def settings(self) -> str:
+        """The values in a few words."""
+        texts = [f"{key.rsplit('.', 1)[-1]} {short(value)}" for key, value in self.values.items()]
+        return ", ".join(["unchanged"] * self.unchanged + texts)
 
     @property
     def mean(self) -> float | None:
@@ -106,9 +111,19 @@ def logged_as(config: Config, data_folder: Path | None) -> str:
     return "dev_exact_match" if chosen == "loss" else f"dev_{chosen}"
 
 
-def result_of(finished: Finished, log: Sequence[Mapping[str, Any]], objective: str) -> Result:
-    """What a finished run came to, from its record and its log, which has the `objective` by that name."""
-    epoch = finished.record["best_epoch"]
+def result_of(record: Mapping[str, Any], log: Sequence[Mapping[str, Any]], objective: str) -> Result:
+    """Return the result of a finished run from its ledger line and its log."""
+    epoch = record["best_epoch"]
     best = log[epoch - 1]
-    seconds = finished.record["seconds"] + finished.record["dev_seconds"]
+    seconds = record["seconds"] + record["dev_seconds"]
     return Result(float(best[objective]), float(best["dev_loss"]), epoch, seconds)
+
+
+def short(value: Value) -> str:
+    """Format a value with three digits."""
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def percent(value: float) -> str:
+    """Format a share or score as the tables do."""
+    return f"{100 * value:.1f} %"

@@ -10,10 +10,9 @@ from rich.table import Table
 
 from ftor.config import Config
 from ftor.files import write_text
-from ftor.show.tuning.watch import percent, short
 from ftor.tuning.plan import Plan
 from ftor.tuning.space import value_of
-from ftor.tuning.trials import Trial, finalists, to_check, winner
+from ftor.tuning.trials import Trial, finalists, percent, short, to_check, winner
 
 WIDTH = 160
 """Of tables that no terminal limits."""

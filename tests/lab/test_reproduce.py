@@ -1,23 +1,28 @@
-"""Which runs are planned, and which of them are known to be done."""
+"""Which runs are planned, which of them are recorded, and how others get recorded."""
 
+import json
 from collections import Counter
 
 import pytest
 
 from ftor.config import ConfigError
+from ftor.files import read_json_lines
+from ftor.jobs import run_jobs
 from ftor.lab.paper import TABLES
-from ftor.lab.plan import Choice, plan, require_data
+from ftor.lab.reproduce import Reproduction, headline, plan_runs
+from ftor.show.board import Board
+from ftor.show.progress import TerminalReport
 from ftor.text.reading import DataError
+from support import scripted_jobs
+from support.scripted_jobs import Scripted, finishes
 
 
-def planned(tmp_path, *tables, **choice):
-    return plan(Choice(tables, **choice), tmp_path, None, threads=1)
+def planned(tmp_path, *tables, **options):
+    return plan_runs(tables, tmp_path, **options)
 
 
 def record(run, **changes):
-    config = run.job.config
-    found = {"experiment": config.name, "config": config.hash, "seed": config.training.seed}
-    return found | {"test": {"exact_match": 1.0}, "seconds": 60.0, "dev_seconds": 4.0} | changes
+    return scripted_jobs.record(run.job, **{"seconds": 60.0, "dev_seconds": 4.0} | changes)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +49,7 @@ def test_some_experiments_are_chosen_by_their_names(tmp_path):
     names = {run.row.experiment for run in planned(tmp_path, "geo", only=["geo-*-rf", "geo-iid"])}
     assert names == {"geo-iid", "geo-iid-rf", "geo-template-rf", "geo-length-rf"}
     assert {run.row.experiment for run in planned(tmp_path, "atis", only=["*-iid-lstm"])} == {"atis-iid-lstm"}
-    with pytest.raises(ConfigError, match="--only geo-idd: expected experiments of geo, which are geo-iid, "):
+    with pytest.raises(ConfigError, match="--only geo-idd: no such experiment; geo has geo-iid, "):
         planned(tmp_path, "geo", only=["geo-idd"])
 
 
@@ -96,5 +101,49 @@ def test_missing_data_is_told_before_anything_runs(tmp_path):
     with pytest.raises(
         DataError, match=r"geo-iid: geo/iid_train.tsv: no such file; looked in .*ftor data fetch"
     ):
-        require_data(runs, tmp_path)
-    require_data(planned(tmp_path, "mirror", seeds=1), tmp_path)  # which is generated
+        Reproduction(runs, tmp_path).require_data(tmp_path)
+    Reproduction(planned(tmp_path, "mirror", seeds=1), tmp_path).require_data(tmp_path)  # it is generated
+
+
+def reproduce(tmp_path, executor, seeds=2):
+    runs = planned(tmp_path / "runs", "geo", seeds=seeds, only=["geo-iid"])
+    reproduction = Reproduction(runs, tmp_path / "results")
+    assert run_jobs(reproduction, executor, Board(TerminalReport(quiet=True), reproduction))
+    return [(status.state, status.note) for status in reproduction.statuses]
+
+
+def lines(tmp_path):
+    path = tmp_path / "results" / "geo.jsonl"
+    return read_json_lines(path) if path.exists() else []
+
+
+def test_every_run_is_recorded_once_and_as_it_finishes(tmp_path):
+    result = ("done", "execution accuracy 75.0 %")
+    assert reproduce(tmp_path, Scripted(slots=2), seeds=3) == [result] * 3
+    assert [line["seed"] for line in lines(tmp_path)] == [0, 1, 2]
+    assert lines(tmp_path)[0]["split"] == "iid"
+    executor = Scripted(slots=2)
+    assert reproduce(tmp_path, executor, seeds=5) == [("done", "recorded before")] * 3 + [result] * 2
+    assert executor.starts == [3, 4]
+    assert [line["seed"] for line in lines(tmp_path)] == list(range(5))
+
+
+def test_what_another_process_recorded_meanwhile_is_not_recorded_again(tmp_path):
+    def script(job):
+        (tmp_path / "results").mkdir(exist_ok=True)
+        with (tmp_path / "results" / "other.jsonl").open("a") as file:
+            file.write(json.dumps(scripted_jobs.record(job)) + "\n")
+        return finishes(job)
+
+    assert {state for state, _ in reproduce(tmp_path, Scripted(1, script))} == {"done"}
+    assert lines(tmp_path) == []
+
+
+def test_headline():
+    shares = {"execution_accuracy": 0.75, "execution_accuracy_released": 0.9, "well_formed": 1.0}
+    test = {"exact_match": 0.5, "shares": shares, "scores": {}}
+    assert headline({"test": test}) == "execution accuracy 75.0 %"
+    with_grammar = {"test": test, "test_grammar": test | {"shares": {"tree_accuracy": 0.875}}}
+    assert headline(with_grammar) == "tree accuracy 87.5 % with the grammar"
+    assert headline({"test": {"exact_match": 0.5, "shares": {}}}) == "exact match 50.0 %"
+    assert headline({"test": {"exact_match": 0.5, "scores": {"BLEU-4": 0.123}}}) == "BLEU-4 12.3"

@@ -1,0 +1,144 @@
+"""The runs of the paper's tables: which there are, which are recorded, and what to do with their results."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+from typing import Any
+
+from ftor.config import Config, ConfigError
+from ftor.datasets.splits import require_files
+from ftor.files import append_json_line
+from ftor.jobs import Job, Status, Workload
+from ftor.jobs.locking import lock
+from ftor.lab.ledger import Record, read_ledgers, seconds
+from ftor.lab.paper import TABLES, Row
+
+SECONDS_TO_WAIT = 60.0
+"""For another process that writes to the ledgers."""
+SEED = ("seed", "training.seed")
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One seed of a row of a table."""
+
+    table: str
+    row: Row
+    job: Job
+
+    @property
+    def name(self) -> str:
+        """Experiment and seed."""
+        return f"{self.row.experiment}-{self.job.config.training.seed}"
+
+    def record(self, metrics: dict[str, Any]) -> dict[str, Any]:
+        """Return the ledger line of the finished run."""
+        return {"table": self.table, "model": self.row.model, "split": self.row.split} | metrics
+
+    def is_in(self, records: Iterable[Record]) -> bool:
+        """Return whether the run is recorded."""
+        return any(record["seed"] == self.job.config.training.seed for record in self._alike(records))
+
+    def seconds(self, records: Iterable[Record]) -> float | None:
+        """Return how long the run takes, if one with the same settings is recorded."""
+        known = [seconds(record) for record in self._alike(records)]
+        return statistics.mean(known) if known else None
+
+    def _alike(self, records: Iterable[Record]) -> list[Record]:
+        """Return the records of finished runs with the same settings and any seed."""
+        settings = self.job.config.name, self.job.config.hash
+        return [r for r in records if (r["experiment"], r.get("config")) == settings and r.get("test")]
+
+
+def plan_runs(
+    tables: Sequence[str],
+    out: Path,
+    seeds: int | None = None,
+    only: Sequence[str] = (),
+    baselines: bool = False,
+    overrides: Sequence[str] = (),
+    data_folder: Path | None = None,
+    threads: int = 1,
+) -> list[PlannedRun]:
+    """Return the runs of some tables. The first seed of all rows comes first.
+
+    Args:
+        tables: their names.
+        out: folder of the runs' folders.
+        seeds: how many of each row; as many as in the paper if None.
+        only: patterns of experiment names. With patterns, the rows that match any of them are run.
+        baselines: without patterns, also run the models that the paper compares with.
+        overrides: `section.key=value` changes of every configuration.
+        data_folder: folder of the pairs, or None for the default folders.
+        threads: CPU threads of each run.
+    """
+    seeded = [override for override in overrides if override.split("=")[0].strip() in SEED]
+    if seeded:
+        raise ConfigError(f"--set {seeded[0]}: the runs have seeds of their own; use --seeds to say how many")
+    all_rows = [(table, row) for table in tables for row in TABLES[table].rows]
+    if only:
+        rows = [(t, row) for t, row in all_rows if any(fnmatch(row.experiment, pattern) for pattern in only)]
+    else:
+        rows = [(table, row) for table, row in all_rows if baselines or not row.baseline]
+    if not rows:
+        names = ", ".join(row.experiment for _, row in all_rows)
+        raise ConfigError(f"--only {', '.join(only)}: no such experiment; {', '.join(tables)} has {names}")
+    counts = {table: TABLES[table].seeds if seeds is None else seeds for table in tables}
+    data_folder = data_folder and data_folder.absolute()  # a cluster's nodes have other working folders
+    runs = []
+    for seed in range(max(counts.values())):
+        for table, row in rows:
+            if seed < counts[table]:
+                config = Config.load(row.experiment, [*overrides, f"training.seed={seed}"])
+                gpus = float(config.model.wants_gpu)
+                # Another configuration is another run, so the folder's name has its hash.
+                folder = out.absolute() / f"{row.experiment}-{seed}-{config.hash[:6]}"
+                runs.append(PlannedRun(table, row, Job(config, folder, data_folder, threads, gpus)))
+    return runs
+
+
+class Reproduction(Workload):
+    """Runs of the paper's tables. Those that the ledgers have are done. Others are recorded as they finish.
+
+    Args:
+        runs: from `plan_runs`.
+        ledgers: folder of the ledgers. It is created with the first record.
+    """
+
+    def __init__(self, runs: Sequence[PlannedRun], ledgers: Path) -> None:
+        records = read_ledgers(ledgers) if ledgers.is_dir() else []
+        super().__init__(Status(run.job, run.name, run.seconds(records)) for run in runs)
+        self._ledgers, self._runs = ledgers, {run.job: run for run in runs}
+        for status in self.statuses:
+            if self._runs[status.job].is_in(records):
+                status.state, status.note = "done", "recorded before"
+
+    def require_data(self, data_folder: Path | None) -> None:
+        """Raise if files are missing that the waiting runs need."""
+        for status in self.statuses:
+            if status.state == "waiting":
+                require_files(status.job.config, data_folder)
+
+    def finished(self, status: Status, record: dict[str, Any]) -> str:
+        """Append a record to the ledger of its table."""
+        run = self._runs[status.job]
+        message = f"{self._ledgers}: another process is writing to these ledgers"
+        # Another command may reproduce the same table in another folder.
+        with lock(self._ledgers / ".lock", message, SECONDS_TO_WAIT):
+            if not run.is_in(read_ledgers(self._ledgers)):
+                append_json_line(self._ledgers / f"{run.table}.jsonl", run.record(record))
+        return headline(record)
+
+
+def headline(record: Record) -> str:
+    """Return the main result of a run: a score, or the first share, with the grammar if there is one."""
+    test = record.get("test_grammar") or record["test"]
+    if test.get("scores"):
+        name = "BLEU-4"
+        return f"{name} {100 * test['scores'][name]:.1f}"
+    shares = {name: share for name, share in (test.get("shares") or {}).items() if name != "well_formed"}
+    name, share = next(iter(shares.items()), ("exact_match", test["exact_match"]))
+    with_grammar = " with the grammar" if "test_grammar" in record else ""
+    return f"{name.replace('_', ' ')} {100 * share:.1f} %{with_grammar}"
