@@ -10,7 +10,7 @@ import torch
 import ftor
 from ftor.config import Config
 from ftor.datasets.mirror import mirror
-from ftor.files import append
+from ftor.files import append_json_line
 from ftor.lab.ledger import TIME_BY_LENGTH
 from ftor.model.model import Model
 from ftor.show.progress import Report
@@ -71,7 +71,7 @@ def main() -> None:
     if chosen.ledger:
         config = model.config
         what = {"kind": TIME_BY_LENGTH, "experiment": config.name, "seed": config.training.seed}
-        append(
+        append_json_line(
             chosen.ledger, {**what, "config": config.hash, "commit": commit(), "times": times, **machine()}
         )
 

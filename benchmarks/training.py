@@ -1,6 +1,5 @@
 """Speed of training and prediction on the mirror task at the paper's sizes, and where a step's time goes."""
 
-import json
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
@@ -13,6 +12,7 @@ from torch.profiler import ProfilerActivity, profile
 import ftor.ops
 from ftor.config import Config
 from ftor.datasets import mirror
+from ftor.files import read_json_lines
 from ftor.model.model import Model
 from ftor.networks.transducer import Transducer
 from ftor.show.progress import Report
@@ -74,8 +74,8 @@ def epochs(name: str, pairs: list[Pair], count: int) -> Iterator[float]:
         data = config.data.model_copy(update={"train": str(train), "dev": str(dev), "test": None})
         config = config.model_copy(update={"data": data})
         Run.new(config, Path(folder) / "run").train(None, Report(quiet=True), None)
-        for line in (Path(folder) / "run" / "log.jsonl").read_text().splitlines():
-            yield len(pairs) / json.loads(line)["examples_per_second"]
+        for record in read_json_lines(Path(folder) / "run" / "log.jsonl"):
+            yield len(pairs) / record["examples_per_second"]
 
 
 def whole_epochs(quick: bool) -> list[dict[str, object]]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ftor.errors import FtorError
+
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Have `write` fill a file beside `path`, and put it in place when it is safely on the disk.
@@ -48,14 +50,16 @@ def append_json_line(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def read_json_lines(path: Path) -> list[dict[str, Any]]:
-    """Read a JSONL file. Raises `ValueError` with the line number if a line is not a JSON object."""
+    """Read a JSONL file: one record per line. Raises an `FtorError` if a line is not a JSON object."""
     records = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+    # Not `splitlines`: strings may contain other line separators than \n.
+    lines = path.read_text("utf-8").split("\n")
+    for number, line in enumerate(lines if lines[-1] else lines[:-1], 1):
         try:
             record = json.loads(line)
         except ValueError:
             record = None
         if not isinstance(record, dict):
-            raise ValueError(f"{path}:{number}: not a JSON object: {line[:60]!r}")
+            raise FtorError(f"{path}:{number}: not a JSON object: {line[:60]!r}")
         records.append(record)
     return records

@@ -30,7 +30,7 @@ def test_a_line_about_something_else_replaces_nothing(tmp_path, other):
 
 def test_a_bad_line_is_named(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"experiment": "a", "seed": 0}\n{"experi')
-    with pytest.raises(FtorError, match=r"a.jsonl:2: expected the record of a run, found '{\"experi'"):
+    with pytest.raises(FtorError, match=r"a.jsonl:2: not a JSON object: '{\"experi'"):
         read_ledgers(tmp_path)
 
 

@@ -117,7 +117,7 @@ def test_training_curves(tmp_path):
 
 def test_a_bad_log_is_named_and_a_strange_folder_left_out(tmp_path, capsys):
     run_folder(tmp_path, "geo-iid", 0, [0.5], metric="dev_other")
-    with pytest.raises(FtorError, match=r"log.jsonl:1: expected an epoch's record with dev_execution_acc"):
+    with pytest.raises(FtorError, match=r"log.jsonl:1: not the record of an epoch with dev_execution_acc"):
         training_curves(tmp_path, "geo", QUIET)
     (tmp_path / "geo-iid-0" / "config.toml").write_text('name = "geo-iid"\nnew = 1\n')
     assert training_curves(tmp_path, "geo", TerminalReport()) == []

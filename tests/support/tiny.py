@@ -13,6 +13,7 @@ from unittest import mock
 
 from ftor.cli.main import main
 from ftor.datasets.mirror import mirror
+from ftor.files import read_json_lines
 from ftor.model.tensors import load_tensors
 from ftor.text.reading import write_pairs
 
@@ -121,8 +122,7 @@ def end(process: subprocess.Popen[str], seconds: float = 120) -> Finished:
 
 def log(folder: Path) -> list[dict[str, object]]:
     """The lines of a run's log, without times."""
-    lines = (folder / "log.jsonl").read_text().splitlines()
-    return [without_times(json.loads(line)) for line in lines]
+    return [without_times(record) for record in read_json_lines(folder / "log.jsonl")]
 
 
 def metrics(folder: Path) -> dict[str, object]:

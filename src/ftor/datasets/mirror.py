@@ -7,6 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from ftor.datasets.published import RELEASED_DATA, PublishedDataset, sha256sums
+from ftor.seeds import derived_seed
 
 TextPair = tuple[str, str]
 Generator = Callable[[int, Sequence[int], int], list[TextPair]]
@@ -98,7 +99,7 @@ def draw(
 ) -> list[TextPair]:
     """Return one split, of another size or other lengths if given; splits of a seed share no draws."""
     published = SPLITS[task][split]
-    own_seed = Random(f"{split} {seed}").getrandbits(64)
+    own_seed = derived_seed(split, seed, bits=64)
     return published.draw(size or published.size, lengths or published.lengths, own_seed)
 
 

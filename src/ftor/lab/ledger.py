@@ -1,6 +1,5 @@
 """Which runs the ledgers hold, and which of them count."""
 
-import json
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -8,6 +7,7 @@ from typing import Any
 
 from ftor.config import Config
 from ftor.errors import FtorError
+from ftor.files import read_json_lines
 
 Record = Mapping[str, Any]
 
@@ -16,20 +16,18 @@ LONG_FILE = "mirror-long.tsv"
 TIME_BY_LENGTH = "time by length"
 """The kind of a record of benchmarks/output_length.py; that of a run has none."""
 
+IDENTITY = ("experiment", "config", "seed", "file", "kind")
+"""Of records that share all of these, the newest counts."""
+
 
 def read_ledgers(folder: Path) -> list[Record]:
     """All lines of all ledgers; a later one of the same experiment, settings, seed and file replaces one."""
     newest: dict[tuple[Any, ...], Record] = {}
     for path in sorted(folder.glob("*.jsonl")):
-        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-            try:
-                record = json.loads(line)
-                key = record["experiment"], record.get("config"), record["seed"]
-                newest[*key, record.get("file"), record.get("kind")] = record
-            except (ValueError, KeyError, TypeError):
-                raise FtorError(
-                    f"{path}:{number}: expected the record of a run, found {line[:60]!r}"
-                ) from None
+        for number, record in enumerate(read_json_lines(path), 1):
+            if not record.keys() >= {"experiment", "seed"}:
+                raise FtorError(f"{path}:{number}: not the record of a run: no experiment or no seed")
+            newest[tuple(map(record.get, IDENTITY))] = record
     return list(newest.values())
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ftor.config import Config, ConfigError
 from ftor.errors import FtorError
+from ftor.files import read_json_lines
 from ftor.lab.ledger import (
     LONG_FILE,
     TIME_BY_LENGTH,
@@ -147,15 +148,11 @@ def training_curves(runs: Path, table: str, report: Report) -> list[Curve]:
 
 
 def _curve(log: Path, metric: str) -> tuple[float, ...]:
-    values = []
-    for number, line in enumerate(log.read_text("utf-8").splitlines(), 1):
-        try:
-            values.append(100 * float(json.loads(line)[metric]))
-        except (ValueError, KeyError, TypeError):
-            raise FtorError(
-                f"{log}:{number}: expected an epoch's record with {metric}, found {line[:60]!r}"
-            ) from None
-    return tuple(values)
+    records = read_json_lines(log)
+    for number, record in enumerate(records, 1):
+        if not isinstance(record.get(metric), float | int):
+            raise FtorError(f"{log}:{number}: not the record of an epoch with {metric}")
+    return tuple(100 * float(record[metric]) for record in records)
 
 
 def fingerprint(series: Any) -> str:

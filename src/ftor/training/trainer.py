@@ -3,7 +3,6 @@
 import gc
 import json
 import math
-import random
 import time
 import traceback
 from collections.abc import Iterator, Sequence
@@ -29,6 +28,7 @@ from ftor.model.tensors import load_tensors
 from ftor.networks import Losses
 from ftor.networks.decoding import SPLITS_AT_ONCE
 from ftor.reporting import Count, Report
+from ftor.seeds import derived_seed
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.batches import Batch, bounded, bucketed
 from ftor.text.encoded_pairs import EncodedPairs
@@ -178,7 +178,7 @@ class Trainer:
     def _step(self, rows: Tensor) -> list[float]:
         """One update from the examples `rows`; returns the sums of their loss terms, over all processes."""
         state, settings, accelerator = self.state, self.config.training, self.accelerator
-        torch.manual_seed(_seed(settings.seed, state.epoch, state.step, accelerator.process_index))
+        torch.manual_seed(derived_seed((settings.seed, state.epoch, state.step, accelerator.process_index)))
         mine = rows[accelerator.process_index :: accelerator.num_processes]
         # A process without examples takes part with one that counts for nothing.
         weight = float(len(mine) > 0)
@@ -216,7 +216,7 @@ class Trainer:
 
     def _batches(self, epoch: int) -> list[Tensor]:
         settings = self.config.training
-        generator = torch.Generator().manual_seed(_seed(settings.seed, epoch))
+        generator = torch.Generator().manual_seed(derived_seed((settings.seed, epoch)))
         lengths = self._batch_lengths(self.train_set)
         return bucketed(lengths, settings.batch_size, settings.bucket_noise, generator)
 
@@ -416,8 +416,3 @@ class Trainer:
         history = self.state.history
         dev = [f"dev {100 * history[-1]['dev_exact_match']:.1f} %"] if history else []
         return " ".join([f"epoch {self.state.epoch + 1}", *shown, *dev])
-
-
-def _seed(*parts: int) -> int:
-    """A seed of its own for every place in a run, so that going on needs no generator's state."""
-    return random.Random(repr(parts)).getrandbits(63)

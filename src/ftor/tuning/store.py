@@ -1,13 +1,13 @@
 """The study on disk, by Optuna's journal: what was drawn and what came of it, one JSON line per step."""
 
 import os
-import random
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from ftor.errors import FtorError
+from ftor.seeds import derived_seed
 from ftor.tuning.plan import Plan
 from ftor.tuning.trials import Result, Trial, TrialState
 
@@ -117,7 +117,7 @@ class Store:
 
     def _sampler(self, number: int, key: str) -> optuna.samplers.BaseSampler:
         """One for each value, so that a search that goes on draws what it would have drawn."""
-        seed = random.Random(f"{self.plan.seed} {number} {key}").getrandbits(32)
+        seed = derived_seed(self.plan.seed, number, key, bits=32)
         if self.plan.sampler == "tpe":
             return optuna.samplers.TPESampler(seed=seed)
         return optuna.samplers.RandomSampler(seed=seed)
