@@ -1,23 +1,25 @@
-"""How good outputs are: exact match, edit distance, length, a task's own judges and scores."""
+"""Metrics of outputs: exact match, edit distance, length, and the judges and scores of a task."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple, Self
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import TypeAdapter
 from rapidfuzz.distance import Levenshtein
 
 Tokens = Sequence[str]
 CIDER = "CIDEr"
-"""The one score that is not between 0 and 1, but up to 10."""
+"""The only score that is not between 0 and 1. It goes up to 10."""
 
 
 class Judge(NamedTuple):
-    """One way to call an output right.
+    """Decides whether an output is right.
 
     Attributes:
-        name: what the share of right outputs is called, such as "execution_accuracy".
+        name: name of the share of right outputs, such as "execution_accuracy".
         same: takes the gold tokens and the predicted tokens.
     """
 
@@ -26,12 +28,12 @@ class Judge(NamedTuple):
 
 
 class Scorer(NamedTuple):
-    """A way to score all outputs together.
+    """Scores all outputs together.
 
     Attributes:
-        names: what its scores are called, such as "BLEU-1".
+        names: names of the scores, such as "BLEU-1".
         score: takes all golds and all outputs, and returns a score for each name.
-        slow: whether it takes too long for every epoch.
+        slow: whether it is too slow to compute after every epoch.
     """
 
     names: tuple[str, ...]
@@ -43,8 +45,8 @@ class Grouping(NamedTuple):
     """What examples are grouped by, besides their length.
 
     Attributes:
-        name: of what is counted, such as "parameters".
-        key: takes the gold tokens.
+        name: name of the quantity, such as "parameters".
+        key: takes the gold tokens and returns the quantity.
     """
 
     name: str
@@ -52,7 +54,7 @@ class Grouping(NamedTuple):
 
 
 WELL_FORMED = "well_formed"
-"""The share of outputs that a grammar accepts, whatever the golds are."""
+"""Name of the share of outputs that a grammar accepts, right or wrong."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ class LengthGroup:
 
 @dataclass(frozen=True)
 class Group:
-    """The examples of one value of a `Grouping`; `share` is the first judge's, None without judges."""
+    """The examples of one value of a `Grouping`. `share` is that of the first judge, None without judges."""
 
     name: str
     value: int
@@ -77,19 +79,19 @@ class Group:
 
 @dataclass(frozen=True)
 class Metrics:
-    """What `evaluate` found; shares are between 0 and 1.
+    """Results of `evaluate`. Shares are between 0 and 1.
 
     Attributes:
-        count: the number of examples.
-        exact_match: share of predictions that are the gold.
+        count: number of examples.
+        exact_match: share of predictions that equal the gold.
         edit_distance: mean number of tokens to insert, delete or replace.
-        per: all these edits, per token of the golds.
+        per: number of these edits per token of the golds.
         length_error: mean |length of the prediction − length of the gold|.
         length_match: share of predictions as long as their golds.
         by_length: exact match by length, shortest first.
-        shares: share of predictions that each judge calls right, by its name, in the judges' order.
-        by_group: exact match and the first judge's share by the grouping's values, smallest first.
-        scores: what each scorer gives to all predictions together, by its name; between 0 and 1, but CIDEr.
+        shares: share of predictions that each judge calls right, by name, in the order of the judges.
+        by_group: exact match and share of the first judge for each value of the grouping, smallest first.
+        scores: scores of all predictions together, by name. All but CIDEr are between 0 and 1.
     """
 
     count: int
@@ -105,24 +107,27 @@ class Metrics:
 
     @property
     def accuracy(self) -> float:
-        """The task's own accuracy: the first judge's share, or exact match if the task has no judges."""
+        """The accuracy of the task: the share of the first judge, or exact match without judges."""
         return next((share for name, share in self.shares.items() if name != WELL_FORMED), self.exact_match)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as dicts, lists and numbers that JSON knows."""
+        """Convert to values that can be written as JSON."""
         values = asdict(self)
         return values | {name: list(values[name]) for name in ("by_length", "by_group")}
 
     @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Read back what `as_dict` gave, also before there were judges, groupings and scores."""
-        lengths = tuple(LengthGroup(**group) for group in values["by_length"])
-        groups = tuple(Group(**group) for group in values.get("by_group", ()))
-        return cls(**values | {"by_length": lengths, "by_group": groups})
+    def from_dict(cls, values: dict[str, Any]) -> "Metrics":
+        """Convert back from `as_dict`. Values of older versions have no judges, groupings or scores."""
+        return _adapter().validate_python(values)
 
 
-def shown(name: str, score: float) -> str:
-    """A score as people write it: times 100, except CIDEr."""
+@cache
+def _adapter() -> TypeAdapter[Metrics]:
+    return TypeAdapter(Metrics)
+
+
+def format_score(name: str, score: float) -> str:
+    """Format a score the usual way: times 100, except CIDEr."""
     return f"{score:.3f}" if name == CIDER else f"{100 * score:.1f}"
 
 
@@ -134,10 +139,12 @@ def evaluate(
     group: Grouping | None = None,
     scorers: Sequence[Scorer] = (),
 ) -> Metrics:
-    """Compare predicted tokens with the gold tokens.
+    """Compare predicted tokens with gold tokens.
 
-    `keys` are the lengths to group by, one for each example; the golds' own lengths if None.
-    `judges`, `group` and `scorers` are what `ftor.datasets` knows about the task.
+    Args:
+        golds, predictions: tokens of each example.
+        keys: length of each example, for the groups by length. By default the length of its gold.
+        judges, group, scorers: those of the task, from `ftor.datasets`.
     """
     keys = [len(gold) for gold in golds] if keys is None else keys
     for name, values in (("predictions", predictions), ("keys", keys)):
@@ -182,11 +189,11 @@ def evaluate(
 
 
 def _rows(keys: Sequence[int]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
-    """Each distinct key, smallest first, and which examples have it."""
+    """Yield each key, smallest first, with a mask of its examples."""
     array = np.array(keys, np.int64)
     return ((int(key), array == key) for key in np.unique(array))
 
 
 def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return the least number of tokens to insert, delete or replace that turns `one` into `other`."""
+    """The smallest number of tokens to insert, delete or replace that turns `one` into `other`."""
     return Levenshtein.distance(one, other)

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ftor.config import Config
-from ftor.metrics import Metrics, shown
+from ftor.metrics import Metrics, format_score
 from ftor.model.model import Model
 from ftor.text.emphasis import MARKER
 
@@ -16,7 +16,7 @@ def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
     rows = "\n".join(
         f"| {split.replace('_', ', ')} | {r.count} | {100 * r.accuracy:.1f} % | {100 * r.exact_match:.1f} % "
         f"| {r.edit_distance:.2f} | {r.length_error:.2f} |"
-        + "".join(f" {shown(name, score)} |" for name, score in r.scores.items())
+        + "".join(f" {format_score(name, score)} |" for name, score in r.scores.items())
         for split, r in results.items()
     )
     scores = list(results["dev"].scores)

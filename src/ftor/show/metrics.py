@@ -6,7 +6,7 @@ from typing import Any
 from rich import console
 from rich.table import Table
 
-from ftor.metrics import Metrics, shown
+from ftor.metrics import Metrics, format_score
 
 
 def summary(metrics: Metrics) -> Table:
@@ -17,7 +17,7 @@ def summary(metrics: Metrics) -> Table:
     for name, share in metrics.shares.items():
         table.add_row(name.replace("_", " "), _percent(share))
     for name, score in metrics.scores.items():
-        table.add_row(name, shown(name, score))
+        table.add_row(name, format_score(name, score))
     table.add_row("exact match", _percent(metrics.exact_match))
     table.add_row("right length", _percent(metrics.length_match))
     table.add_row("mean length error", f"{metrics.length_error:.2f}")

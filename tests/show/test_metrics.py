@@ -1,0 +1,46 @@
+"""Tables of metrics."""
+
+import re
+
+import pytest
+from rich.console import Console
+
+from ftor.metrics import Grouping, Judge, evaluate
+from ftor.show.metrics import tables
+
+GOLDS = [["a", "b"], ["a", "b"], ["c", "d", "e"], []]
+PREDICTIONS = [("a", "b"), ("b", "a"), ("c", "x", "e", "f", "g"), ()]
+JUDGES = (
+    Judge("as_sets", lambda gold, predicted: set(gold) == set(predicted)),
+    Judge("always", lambda gold, predicted: True),
+)
+HALVES = Grouping("halves", lambda gold: len(gold) // 2)
+
+
+@pytest.mark.parametrize(
+    ("judges", "header", "row"),
+    [
+        (JUDGES, ["halves", "examples", "exact match", "as sets"], ["1", "3", "33.3 %", "66.7 %"]),
+        ((), ["halves", "examples", "exact match"], ["1", "3", "33.3 %"]),
+    ],
+    ids=["judges", "no judges"],
+)
+def test_the_table_shows_judges_and_groups(judges, header, row):
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(tables(evaluate(GOLDS, PREDICTIONS, judges=judges, group=HALVES)))
+    rows = [[cell.strip() for cell in re.split("[│┃]", line)[1:-1]] for line in shown.get().splitlines()]
+    assert header in rows
+    assert row in rows
+    assert (["as sets", "75.0 %"] in rows) == bool(judges)
+
+
+def test_the_table_shows_the_summary_and_each_length():
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(tables(evaluate(GOLDS, PREDICTIONS, keys=[11, 11, 12, 12])))
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines()]
+    assert ["exact match", "50.0 %"] in rows
+    assert ["mean edit distance", "1.25"] in rows
+    assert ["edits per gold token", "0.7143"] in rows
+    assert ["12", "2", "50.0 %"] in rows
