@@ -10,7 +10,7 @@ from support import tiny
 PROGRAMS = {
     "import ftor": {"torch", "numba", "rich", "matplotlib", "transformers"},
     "import ftor.cli.main": {"torch", "numba", "matplotlib", "pydantic"},
-    "import ftor.show.formats": {"torch", "matplotlib"},
+    "import ftor.show.results.formats": {"torch", "matplotlib"},
     "from ftor.grammar import Grammar; Grammar.read('geo').accepts(['answer'])": {"torch", "numba"},
     "from ftor.datasets import geo, grouping, judges; judges('atis', None), grouping('okapi')": {
         "torch",

@@ -3,13 +3,10 @@
 import json
 import signal
 import time
-from typing import get_args
 
 import pytest
 
-from ftor.cli.reproduce import TableName
 from ftor.jobs.locking import lock_folder
-from ftor.lab.paper import TABLES
 from support.tiny import SETTINGS, end, run_here, start, write_data
 
 WIDTHS = {key: value for key, value in SETTINGS.items() if key != "model.target_width"}
@@ -119,10 +116,6 @@ def test_a_failed_run_is_told_of_at_the_end(tmp_path, arguments):
 )
 def test_bad_usage(bad):
     assert run_here("reproduce", *bad).code == 2
-
-
-def test_all_tables_can_be_named():
-    assert get_args(TableName) == (*TABLES, "all")
 
 
 def test_two_commands_do_not_work_in_one_folder(tmp_path, arguments):

@@ -4,10 +4,11 @@ from typing import get_args
 
 import pytest
 
-from ftor.cli.results import Format, TableName
+from ftor.cli.options import TableName
+from ftor.cli.results import Format
 from ftor.lab.paper import TABLES
 from ftor.lab.tables import tables
-from ftor.show.formats import as_latex, as_markdown, as_text
+from ftor.show.results.formats import as_latex, as_markdown, as_text
 from support.made_up_runs import parsing_run
 from support.tiny import run_here
 

@@ -116,7 +116,7 @@ def _executor(ray: str | None, jobs: int, report: TerminalReport) -> "Executor":
 
 def _show_tables(names: list[str], ledgers: Path) -> None:
     from ftor.lab.tables import tables  # here for start-up time
-    from ftor.show.formats import as_text
+    from ftor.show.results.formats import as_text
 
     if ledgers.is_dir():  # no run, no ledger
         print("\n\n".join(as_text(table) for table in tables(ledgers, names).values()))

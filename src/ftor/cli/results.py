@@ -35,17 +35,17 @@ def results(
     """Show the paper's numbers beside those of the recorded runs, and list what has not been run."""
     from ftor.lab.ledger import read_ledgers  # here for start-up time
     from ftor.lab.tables import passed_over, tables
-    from ftor.show.formats import as_json, as_latex, as_markdown, as_text
+    from ftor.show.results.formats import as_json, as_latex, as_markdown, as_text
 
     report = TerminalReport()
     shown = tables(ledgers, None if table is None else [table])
     if update is not None:
-        from ftor.show.page import update as update_page
+        from ftor.show.results.page import update as update_page
 
         changed = update_page(update, shown.values())
         report.say(f"{update}: {'updated' if changed else 'nothing to change'}")
     if figures is not None:
-        from ftor.show.figures import draw  # here for start-up time: matplotlib
+        from ftor.show.results.figures import draw  # here for start-up time: matplotlib
 
         for path in draw(figures, read_ledgers(ledgers), list(shown), runs, report):
             print(path)

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ftor.lab.paper import Published
 from ftor.lab.tables import Measured, ResultRow, ResultTable
-from ftor.show.layout import Grid, grids, notes
+from ftor.show.results.layout import Grid, grids, notes
 
 WIDTH = 100
 """Of notes in a terminal, in letters."""

@@ -5,12 +5,12 @@ import pytest
 from ftor.errors import FtorError
 from ftor.lab.paper import TABLES
 from ftor.lab.tables import tables
-from ftor.show.formats import as_markdown
-from ftor.show.page import begin, update, updated
+from ftor.show.results.formats import as_markdown
+from ftor.show.results.page import begin, update, updated
 from support.made_up_runs import parsing_run
 from support.tiny import run_here
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

@@ -5,8 +5,8 @@ import pytest
 
 from ftor.lab.ledger import LONG_FILE
 from ftor.lab.tables import tables
-from ftor.show.formats import as_json, as_latex, as_markdown, as_text
-from ftor.show.layout import grids, notes, signed
+from ftor.show.results.formats import as_json, as_latex, as_markdown, as_text
+from ftor.show.results.layout import grids, notes, signed
 from support.made_up_runs import mirror_run, of, parsing_run, style_run
 
 
@@ -163,7 +163,7 @@ def test_latex_has_symbols_as_mathematics(found):
 
 
 def test_latex_escapes():
-    from ftor.show.formats import _escaped
+    from ftor.show.results.formats import _escaped
 
     assert _escaped("50 % of a_b & {c} #1 $2 \\ ~ ^") == (
         r"50 \% of a\_b \& \{c\} \#1 \$2 \textbackslash{} \textasciitilde{} \textasciicircum{}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from ftor.errors import FtorError
 from ftor.lab.paper import TABLES
 from ftor.lab.tables import ResultTable
-from ftor.show.formats import as_markdown
+from ftor.show.results.formats import as_markdown
 
 END = "<!-- end -->"
 _MARKER = re.compile(r"^<!-- (?:ftor results: (.*)|end) -->$", re.M)

@@ -22,7 +22,7 @@ from ftor.show.progress import TerminalReport
 from support.made_up_runs import mirror_run, of, parsing_run
 from support.tiny import run_here
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 QUIET = TerminalReport(quiet=True)
 
 

@@ -1,0 +1,1 @@
+"""Tables and figures of recorded runs beside the paper's numbers."""
