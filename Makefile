@@ -18,14 +18,9 @@ test-fast: .venv/ready
 	$(PYTEST) -m "not slow"
 
 bench: .venv/ready
-	$(BIN)/python benchmarks/reordering.py
-	$(BIN)/python benchmarks/fertility.py
-	$(BIN)/python benchmarks/recurrence.py
-	$(BIN)/python benchmarks/grammar.py
-	$(BIN)/python benchmarks/training.py
-	$(BIN)/python benchmarks/decoding.py
-	$(BIN)/python benchmarks/output_length.py
-	$(BIN)/python benchmarks/import_time.py
+	for name in reordering fertility recurrence grammar training decoding output_length import_time; do \
+	    $(BIN)/python benchmarks/$$name.py || exit 1; \
+	done
 
 lint: .venv/ready
 	$(BIN)/ruff check .

@@ -8,18 +8,7 @@ from torch import Tensor
 
 import ftor
 import ftor.ops
-from timing import (
-    Call,
-    arguments,
-    fitted_exponent,
-    largest_difference,
-    median_seconds,
-    peak_megabytes,
-    print_records,
-    progress,
-    refuse_unless_equal,
-    write_json,
-)
+import timing
 
 ALLOWED_DIFFERENCE = 1e-4  # float32, relative to the norm of each tensor
 
@@ -39,7 +28,7 @@ WARM_UP = Case(2, 3, 4, 2)
 
 
 def step(case: Case) -> Callable[[], list[Tensor]]:
-    """Forward and backward through the layer's two outputs; returns these and the gradient of the logits."""
+    """Make a forward and backward pass that returns both outputs and the gradient of the logits."""
     generator = torch.Generator().manual_seed(0)
     logits = torch.randn(case.batch, case.n, case.d + 1, generator=generator, requires_grad=True)
     weight = torch.randn(case.batch, case.n, case.length, case.d, generator=generator)
@@ -55,7 +44,7 @@ def step(case: Case) -> Callable[[], list[Tensor]]:
 
 
 def naive_step(case: Case) -> Callable[[], list[Tensor]]:
-    """The same in plain torch."""
+    """Make the same step in plain torch."""
     run = step(case)
 
     def run_naive() -> list[Tensor]:
@@ -65,40 +54,40 @@ def naive_step(case: Case) -> Callable[[], list[Tensor]]:
     return run_naive
 
 
-def prepare(batch: int, n: int, length: int, d: int) -> Call:
-    """The kernels' step, for a process of its own."""
+def prepare(batch: int, n: int, length: int, d: int) -> timing.Call:
+    """Make the kernels' step in a new process."""
     return step(Case(batch, n, length, d))
 
 
 def measure(case: Case, repeats: int) -> dict[str, float]:
     """Check that kernels and plain torch agree on this case, then time both."""
-    progress(f"measuring {case}")
+    timing.progress(f"measuring {case}")
     kernels, naive = step(case), naive_step(case)
-    difference = largest_difference(kernels(), naive())
-    refuse_unless_equal(f"fertility {tuple(case)}", difference, ALLOWED_DIFFERENCE)
-    seconds = median_seconds({"ftor": kernels, "torch": naive}, repeats)
+    difference = timing.largest_difference(kernels(), naive())
+    timing.refuse_unless_equal(f"fertility {tuple(case)}", difference, ALLOWED_DIFFERENCE)
+    seconds = timing.median_seconds({"ftor": kernels, "torch": naive}, repeats)
     return {
         **case._asdict(),
         "ftor_ms": 1e3 * seconds["ftor"],
         "torch_ms": 1e3 * seconds["torch"],
         "ratio": seconds["torch"] / seconds["ftor"],
-        "ftor_peak_mb": peak_megabytes(prepare, WARM_UP, case),
+        "ftor_peak_mb": timing.peak_megabytes(prepare, WARM_UP, case),
         "difference": difference,
     }
 
 
 def main() -> None:
     """Measure, print and write."""
-    options = arguments("fertility", __doc__ or "")
+    options = timing.arguments("fertility", __doc__ or "")
     repeats = 3 if options.quick else 9
     growing = GROWING[:2] if options.quick else GROWING
     figures = [measure(case, repeats) for case in [PAPER, *growing]]
-    exponent = fitted_exponent(
+    exponent = timing.fitted_exponent(
         [case.n * case.length for case in growing], [figure["ftor_ms"] for figure in figures[1:]]
     )
-    print_records("forward + backward", figures)
+    timing.print_records("forward + backward", figures)
     print(f"\ntime grows with (n·l)^{exponent:.2f} over the cases of batch 8")
-    write_json(options.out, {"cases": figures, "exponent_of_nl": exponent})
+    timing.write_json(options.out, {"cases": figures, "exponent_of_nl": exponent})
 
 
 if __name__ == "__main__":

@@ -7,22 +7,11 @@ import torch
 from torch import Tensor
 
 import ftor.ops
+import timing
 from ftor.grammar import Grammar
-from timing import (
-    Call,
-    arguments,
-    fitted_exponent,
-    largest_difference,
-    median_seconds,
-    peak_megabytes,
-    print_records,
-    progress,
-    refuse_unless_equal,
-    write_json,
-)
 
 ALLOWED_DIFFERENCE = 1e-6  # float32 scores, added in float64
-CHECKED = 2  # rows that plain Python searches, too: it takes seconds for each
+CHECKED = 2  # rows that plain Python searches too; it takes seconds per row
 
 
 class Case(NamedTuple):
@@ -38,7 +27,7 @@ WARM_UP = Case(1, 3, 1)
 
 
 def search(case: Case, rows: int) -> Callable[[], list[Tensor]]:
-    """The search over the first `rows` rows: scores and columns."""
+    """Make the search over the first `rows` rows. It returns scores and columns."""
     grammar = Grammar.read("atis")
     generator = torch.Generator().manual_seed(0)
     logits = 3 * torch.randn(case.batch, case.length, len(grammar.terminals), generator=generator)
@@ -46,39 +35,41 @@ def search(case: Case, rows: int) -> Callable[[], list[Tensor]]:
     return lambda: [x.double() for x in grammar.n_best(scores, lengths, case.n)]
 
 
-def prepare(batch: int, length: int, n: int) -> Call:
-    """The search, for a process of its own."""
+def prepare(batch: int, length: int, n: int) -> timing.Call:
+    """Make the search in a new process."""
     return search(Case(batch, length, n), batch)
 
 
 def measure(case: Case, repeats: int) -> dict[str, float]:
     """Check some rows against plain Python, then time all."""
-    progress(f"measuring {case}")
+    timing.progress(f"measuring {case}")
     few = search(case, CHECKED)
     with ftor.ops.implementation("torch"):
         expected = few()
-    difference = largest_difference(few(), expected)
-    refuse_unless_equal(f"grammar {tuple(case)}", difference, ALLOWED_DIFFERENCE)
-    seconds = median_seconds({"ftor": search(case, case.batch)}, repeats)["ftor"]
+    difference = timing.largest_difference(few(), expected)
+    timing.refuse_unless_equal(f"grammar {tuple(case)}", difference, ALLOWED_DIFFERENCE)
+    seconds = timing.median_seconds({"ftor": search(case, case.batch)}, repeats)["ftor"]
     return {
         **case._asdict(),
         "ms": 1e3 * seconds,
         "ms_per_row": 1e3 * seconds / case.batch,
-        "peak_mb": peak_megabytes(prepare, WARM_UP, case),
+        "peak_mb": timing.peak_megabytes(prepare, WARM_UP, case),
         "difference": difference,
     }
 
 
 def main() -> None:
     """Measure, print and write."""
-    options = arguments("grammar", __doc__ or "")
+    options = timing.arguments("grammar", __doc__ or "")
     cases = CASES[:2] if options.quick else CASES
     figures = [measure(case, 3 if options.quick else 9) for case in cases]
     best = [figure for figure in figures if figure["n"] == 1]
-    exponent = fitted_exponent([figure["length"] for figure in best], [figure["ms"] for figure in best])
-    print_records(f"best strings of the ATIS grammar, {torch.get_num_threads()} threads", figures)
+    exponent = timing.fitted_exponent(
+        [figure["length"] for figure in best], [figure["ms"] for figure in best]
+    )
+    timing.print_records(f"best strings of the ATIS grammar, {torch.get_num_threads()} threads", figures)
     print(f"\ntime grows with l^{exponent:.2f} for the best string")
-    write_json(options.out, {"cases": figures, "exponent_of_l": exponent})
+    timing.write_json(options.out, {"cases": figures, "exponent_of_l": exponent})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How long `import ftor.nn` takes, and the first training step with and without compiled kernels."""
+"""Time of `import ftor.nn`, and of the first training step with and without compiled kernels."""
 
 import os
 import statistics
@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from timing import arguments, print_table, write_json
+import timing
 
 IMPORT = """
 import time
@@ -31,7 +31,7 @@ print(time.perf_counter() - begin)
 
 
 def seconds(program: str, **environment: str) -> float:
-    """What a program prints, run by a new interpreter."""
+    """Run a program in a new interpreter and read the seconds that it prints."""
     command = [sys.executable, "-c", program]
     done = subprocess.run(
         command, env={**os.environ, **environment}, check=True, stdout=subprocess.PIPE, text=True
@@ -40,20 +40,20 @@ def seconds(program: str, **environment: str) -> float:
 
 
 def median(program: str, repeats: int) -> float:
-    """The median over new interpreters, after one that fills the file cache and the kernel cache."""
+    """Take the median over new interpreters, after one that fills the caches."""
     seconds(program)
     return statistics.median(seconds(program) for _ in range(repeats))
 
 
 def cold_first_step() -> float:
-    """The first step of somebody who has just installed the package: every kernel is compiled."""
+    """Measure the first step after installation, when every kernel is compiled."""
     with tempfile.TemporaryDirectory() as empty:
         return seconds(FIRST_STEP, NUMBA_CACHE_DIR=empty)
 
 
 def main() -> None:
     """Measure, print and write."""
-    options = arguments("import_time", __doc__ or "")
+    options = timing.arguments("import_time", __doc__ or "")
     repeats = 2 if options.quick else 5
     figures = {
         "import torch": median(IMPORT.format(module="torch"), repeats),
@@ -61,8 +61,8 @@ def main() -> None:
         "first step, compiled kernels on disk": median(FIRST_STEP, repeats),
         "first step, nothing compiled": cold_first_step(),
     }
-    print_table("seconds, each in a new process", ["what", "seconds"], list(figures.items()))
-    write_json(options.out, {"seconds": figures})
+    timing.print_table("seconds, each in a new process", ["what", "seconds"], list(figures.items()))
+    timing.write_json(options.out, {"seconds": figures})
 
 
 if __name__ == "__main__":

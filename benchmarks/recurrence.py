@@ -1,4 +1,4 @@
-"""Speed of the highway BiLSTM, forward and backward, beside plain torch and beside torch's own LSTM."""
+"""Speed of the highway BiLSTM, forward and backward, and of plain torch and torch's LSTM for comparison."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -7,16 +7,8 @@ import torch
 from torch import Tensor, nn
 
 import ftor.ops
+import timing
 from ftor.nn import BiLSTM, HighwayBiLSTM
-from timing import (
-    arguments,
-    largest_difference,
-    median_seconds,
-    print_records,
-    progress,
-    refuse_unless_equal,
-    write_json,
-)
 
 ALLOWED_DIFFERENCE = 1e-4  # float32, relative to the norm of each tensor
 
@@ -37,7 +29,7 @@ Step = Callable[[], list[Tensor]]
 
 
 def step(case: Case, run: Callable[[Tensor], tuple[Tensor, ...]], parameters: list[nn.Parameter]) -> Step:
-    """Forward and backward: the outputs, and the gradients of the input and of all parameters."""
+    """Make a forward and backward pass that returns the outputs and all gradients."""
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(case.batch, case.n, case.width, generator=generator, requires_grad=True)
     weight = torch.randn(case.batch, case.n, case.width, generator=generator)
@@ -51,7 +43,7 @@ def step(case: Case, run: Callable[[Tensor], tuple[Tensor, ...]], parameters: li
 
 
 def steps(case: Case) -> dict[str, Step]:
-    """What is compared, all without dropout: kernels, the same in plain torch, and torch's LSTM."""
+    """Make what is compared, all without dropout: kernels, the same in plain torch, and torch's LSTM."""
     torch.manual_seed(0)
     lengths = torch.full((case.batch,), case.n)
     highway = HighwayBiLSTM(case.width, encoders=case.encoders, recurrent_dropout=0, layer_dropout=0)
@@ -75,12 +67,12 @@ def steps(case: Case) -> dict[str, Step]:
 
 def measure(case: Case, threads: int, repeats: int) -> dict[str, float]:
     """Check that kernels and plain torch agree on this case, then time all."""
-    progress(f"measuring {case} with {threads} threads")
+    timing.progress(f"measuring {case} with {threads} threads")
     torch.set_num_threads(threads)
     compared = steps(case)
-    difference = largest_difference(compared["ftor"](), compared["torch"]())
-    refuse_unless_equal(f"recurrence {tuple(case)}", difference, ALLOWED_DIFFERENCE)
-    seconds = median_seconds(compared, repeats)
+    difference = timing.largest_difference(compared["ftor"](), compared["torch"]())
+    timing.refuse_unless_equal(f"recurrence {tuple(case)}", difference, ALLOWED_DIFFERENCE)
+    seconds = timing.median_seconds(compared, repeats)
     return {
         **case._asdict(),
         "threads": threads,
@@ -93,12 +85,14 @@ def measure(case: Case, threads: int, repeats: int) -> dict[str, float]:
 
 def main() -> None:
     """Measure, print and write."""
-    options = arguments("recurrence", __doc__ or "")
+    options = timing.arguments("recurrence", __doc__ or "")
     repeats = 5 if options.quick else 21
     cases = [PAPER] if options.quick else [PAPER, *MIRROR]
     figures = [measure(case, threads, repeats) for case in cases for threads in (1, 2)]
-    print_records("forward + backward; ratios: plain torch, and torch's dense LSTM, over ftor", figures)
-    write_json(options.out, {"cases": figures})
+    timing.print_records(
+        "forward + backward; ratios: plain torch, and torch's dense LSTM, over ftor", figures
+    )
+    timing.write_json(options.out, {"cases": figures})
 
 
 if __name__ == "__main__":

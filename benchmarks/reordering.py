@@ -1,7 +1,7 @@
-"""Speed and memory of the reordering layer against the published algorithm, forward and backward.
+"""Time and memory of the reordering layer and of the published algorithm, forward and backward.
 
-Both start from the same vectors and parameters and end with the gradients of all of them. That outputs and
-gradients agree is checked in the same run, before any figure is printed.
+Both start from the same vectors and parameters and compute the gradients of all of them. Outputs and
+gradients are compared in the same run, before any time is printed.
 """
 
 import math
@@ -11,25 +11,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+import timing
 from ftor.nn import ReorderingLayer
 from ftor.ops import permutation
 from ftor.ops.span_scores import difference_scores
-from timing import (
-    Call,
-    arguments,
-    fitted_exponent,
-    from_tests,
-    largest_difference,
-    median_seconds,
-    peak_megabytes,
-    print_records,
-    print_table,
-    progress,
-    refuse_unless_equal,
-    write_json,
-)
 
-published: Any = from_tests("oracles.published")
+published: Any = timing.from_tests("oracles.published")
 
 WIDTH, HIDDEN = 200, 800
 ALLOWED_DIFFERENCE = {torch.float32: 1e-3, torch.float64: 1e-9}  # relative to the norm of each tensor
@@ -48,12 +35,12 @@ class Case(NamedTuple):
     dtype: torch.dtype = torch.float32
 
     def figures(self) -> dict[str, float]:
-        """What identifies the case in a table."""
+        """Describe the case in a table."""
         return {"length": self.length, "batch": self.batch, "dropout": self.dropout}
 
     @property
     def description(self) -> str:
-        """What identifies the case in a message."""
+        """Describe the case in a message."""
         dtype = str(self.dtype).removeprefix("torch.")
         return f"length {self.length}, batch {self.batch}, dropout {self.dropout}, {dtype}"
 
@@ -65,7 +52,7 @@ LONG = [Case(100, 8), Case(200, 1)]
 
 
 class Setting(NamedTuple):
-    """Everything a step starts from."""
+    """The inputs and parameters of a step."""
 
     layer: ReorderingLayer
     x: Tensor  # (B, L, D)
@@ -74,12 +61,12 @@ class Setting(NamedTuple):
 
     @property
     def leaves(self) -> list[Tensor]:
-        """What gets a gradient: the input and every parameter."""
+        """The tensors that get a gradient: the input and every parameter."""
         return [self.x, *self.layer.parameters()]
 
 
 def setting(case: Case) -> Setting:
-    """The same numbers for every step that is compared."""
+    """Draw the same numbers for every step that is compared."""
     torch.manual_seed(0)
     layer = ReorderingLayer(WIDTH, hidden=HIDDEN, dropout=case.dropout).to(case.dtype)
     x = torch.randn(case.batch, case.length, WIDTH, dtype=case.dtype, requires_grad=True)
@@ -94,13 +81,13 @@ def with_gradients(marginals: Tensor, given: Setting) -> list[Tensor]:
 
 
 def ftor_step(case: Case) -> Step:
-    """Our layer."""
+    """Make the step of our layer."""
     given = setting(case)
     return lambda: with_gradients(given.layer(given.x, given.lengths).marginals, given)
 
 
 def published_step(case: Case) -> Step:
-    """The published algorithm with the parameters of our layer."""
+    """Make the step of the published algorithm with the parameters of our layer."""
     given = setting(case)
     layer = given.layer
     mlp = nn.Sequential(layer.hidden, nn.ReLU(), nn.Dropout(case.dropout), layer.output)
@@ -113,30 +100,30 @@ def published_step(case: Case) -> Step:
     return run
 
 
-def prepare_ftor(*case: Any) -> Call:
-    """Our step, for a process of its own."""
+def prepare_ftor(*case: Any) -> timing.Call:
+    """Make our step in a new process."""
     return ftor_step(Case(*case))
 
 
-def prepare_published(*case: Any) -> Call:
-    """The published step, for a process of its own."""
+def prepare_published(*case: Any) -> timing.Call:
+    """Make the published step in a new process."""
     return published_step(Case(*case))
 
 
 def agreement(case: Case) -> float:
-    """How far the outputs and gradients of both differ; stops the benchmark if too far."""
-    progress(f"do both agree at {case.description}?")
-    difference = largest_difference(ftor_step(case)(), published_step(case)())
-    refuse_unless_equal(f"reordering, {case.description}", difference, ALLOWED_DIFFERENCE[case.dtype])
+    """Compute the difference between both. Stops the benchmark if it is too large."""
+    timing.progress(f"do both agree at {case.description}?")
+    difference = timing.largest_difference(ftor_step(case)(), published_step(case)())
+    timing.refuse_unless_equal(f"reordering, {case.description}", difference, ALLOWED_DIFFERENCE[case.dtype])
     return difference
 
 
 def compare(case: Case, repeats: int) -> dict[str, float]:
-    """Time and memory of both."""
-    progress(f"measuring both at {case.description}")
-    seconds = median_seconds({"ftor": ftor_step(case), "published": published_step(case)}, repeats)
-    ftor_peak = peak_megabytes(prepare_ftor, WARM_UP, case)
-    published_peak = peak_megabytes(prepare_published, WARM_UP, case)
+    """Measure time and memory of both."""
+    timing.progress(f"measuring both at {case.description}")
+    seconds = timing.median_seconds({"ftor": ftor_step(case), "published": published_step(case)}, repeats)
+    ftor_peak = timing.peak_megabytes(prepare_ftor, WARM_UP, case)
+    published_peak = timing.peak_megabytes(prepare_published, WARM_UP, case)
     return {
         **case.figures(),
         "published_s": seconds["published"],
@@ -148,31 +135,37 @@ def compare(case: Case, repeats: int) -> dict[str, float]:
     }
 
 
-def measure_alone(case: Case, repeats: int) -> dict[str, float]:
-    """Our layer where the published algorithm does not fit."""
-    progress(f"measuring ftor at {case.description}")
-    seconds = median_seconds({"ftor": ftor_step(case)}, repeats)["ftor"]
-    return {**case.figures(), "ftor_s": seconds, "ftor_mb": peak_megabytes(prepare_ftor, WARM_UP, case)}
+def measure_ftor(case: Case, repeats: int) -> dict[str, float]:
+    """Measure our layer where the published algorithm needs too much memory."""
+    timing.progress(f"measuring ftor at {case.description}")
+    seconds = timing.median_seconds({"ftor": ftor_step(case)}, repeats)["ftor"]
+    return {
+        **case.figures(),
+        "ftor_s": seconds,
+        "ftor_mb": timing.peak_megabytes(prepare_ftor, WARM_UP, case),
+    }
 
 
 def exponents(figures: Sequence[dict[str, float]], who: str) -> dict[str, float]:
-    """Exponents of time and memory per row in the length; rows, because long cases have smaller batches."""
+    """Fit the exponents of time and memory in the length, per row because long cases have smaller batches."""
     lengths = [figure["length"] for figure in figures]
     return {
-        what: fitted_exponent(lengths, [figure[f"{who}_{unit}"] / figure["batch"] for figure in figures])
+        what: timing.fitted_exponent(
+            lengths, [figure[f"{who}_{unit}"] / figure["batch"] for figure in figures]
+        )
         for what, unit in (("time", "s"), ("memory", "mb"))
     }
 
 
-def backward_of(outputs: Tensor, inputs: Sequence[Tensor]) -> Call:
-    """A call that runs the backward pass of `outputs` again and again."""
+def backward_of(outputs: Tensor, inputs: Sequence[Tensor]) -> timing.Call:
+    """Make a call that runs the backward pass of `outputs`. It can be repeated."""
     gradient = torch.randn_like(outputs)
     return lambda: torch.autograd.grad(outputs, inputs, gradient, retain_graph=True)
 
 
 def parts(case: Case, repeats: int) -> dict[str, float]:
-    """Seconds of the parts of a step, each alone: projections, scorer, dynamic programmes, and the rest."""
-    progress(f"measuring the parts at {case.description}")
+    """Measure the parts of a step in seconds: projections, scorer, dynamic programmes, and the rest."""
+    timing.progress(f"measuring the parts at {case.description}")
     given = setting(case)
     layer, lengths, length = given.layer, given.lengths, case.length
     posts = torch.randn(case.batch, length + 1, WIDTH, requires_grad=True)
@@ -187,7 +180,7 @@ def parts(case: Case, repeats: int) -> dict[str, float]:
         _, rules = permutation.inside(packed, lengths, length)
         return permutation.expected_permutation(rules, lengths, length)
 
-    seconds = median_seconds(
+    seconds = timing.median_seconds(
         {
             "projections forward": lambda: posts @ projection,
             "projections backward": backward_of(projected, [posts, projection]),
@@ -204,10 +197,10 @@ def parts(case: Case, repeats: int) -> dict[str, float]:
 
 
 def scorer_rates(case: Case, seconds: dict[str, float], repeats: int) -> dict[str, float]:
-    """GFLOP/s of the scorer, and of a large matrix product for comparison."""
+    """Compute the GFLOP/s of the scorer, and of a large matrix product for comparison."""
     hidden_units = case.batch * math.comb(case.length + 1, 3) * HIDDEN
     square = torch.randn(1024, 1024)
-    product = median_seconds({"mm": lambda: torch.mm(square, square)}, repeats)["mm"]
+    product = timing.median_seconds({"mm": lambda: torch.mm(square, square)}, repeats)["mm"]
     return {
         "scorer forward": FORWARD_FLOPS * hidden_units / seconds["scorer forward"] / 1e9,
         "scorer backward": BACKWARD_FLOPS * hidden_units / seconds["scorer backward"] / 1e9,
@@ -217,40 +210,40 @@ def scorer_rates(case: Case, seconds: dict[str, float], repeats: int) -> dict[st
 
 def main() -> None:
     """Check, measure, print and write."""
-    options = arguments("reordering", (__doc__ or "").splitlines()[0])
+    options = timing.arguments("reordering", (__doc__ or "").splitlines()[0])
     compared_cases = COMPARED[:2] if options.quick else COMPARED
     trained_cases = TRAINED[:1] if options.quick else TRAINED
     case = COMPARED[1] if options.quick else COMPARED[2]
-    # Dropout is left out: both draw their masks in their own way.
+    # Without dropout, because the two implementations draw different masks.
     differences = {c.length: agreement(c) for c in compared_cases}
-    agreement(COMPARED[0]._replace(dtype=torch.float64))  # where rounding cannot hide a small mistake
+    agreement(COMPARED[0]._replace(dtype=torch.float64))  # rounding cannot hide a small error here
 
     compared = [compare(c, REPEATS) for c in compared_cases]
     trained = [compare(c, REPEATS) for c in trained_cases]
-    alone = [measure_alone(c, 1 if options.quick else REPEATS) for c in (LONG[1:] if options.quick else LONG)]
+    alone = [measure_ftor(c, 1 if options.quick else REPEATS) for c in (LONG[1:] if options.quick else LONG)]
     seconds = parts(case, 3 * REPEATS)
     rates = scorer_rates(case, seconds, 3 * REPEATS)
-    # A batch of one runs in one thread: its time is no point of the same line.
+    # A batch of one runs in one thread, so its time does not belong to the same curve.
     grown = {
         "published": exponents(compared, "published"),
         "ftor": exponents([*compared, *(figure for figure in alone if figure["batch"] > 1)], "ftor"),
     }
 
-    print_records("forward + backward", compared)
-    print_records("the same with dropout", trained)
-    print_records("ftor alone", alone)
-    print_table(
+    timing.print_records("forward + backward", compared)
+    timing.print_records("the same with dropout", trained)
+    timing.print_records("ftor alone", alone)
+    timing.print_table(
         "relative difference of outputs and gradients", ["length", "float32"], list(differences.items())
     )
-    print_table(
+    timing.print_table(
         "cost per row ∝ length^x", ["who", "time", "memory"], [[who, *x.values()] for who, x in grown.items()]
     )
-    print_table(
+    timing.print_table(
         f"where the time goes: {case.description}",
         ["part", "seconds", "share"],
         [[part, value, f"{value / seconds['step']:.0%}"] for part, value in seconds.items()],
     )
-    print_table("arithmetic", ["what", "GFLOP/s"], list(rates.items()))
+    timing.print_table("arithmetic", ["what", "GFLOP/s"], list(rates.items()))
     figures = {
         "compared": compared,
         "with_dropout": trained,
@@ -259,7 +252,7 @@ def main() -> None:
         "exponents": grown,
         "parts": {**case.figures(), "seconds": seconds, "gflops": rates},
     }
-    write_json(options.out, figures)
+    timing.write_json(options.out, figures)
 
 
 if __name__ == "__main__":

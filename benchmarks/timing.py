@@ -1,4 +1,4 @@
-"""What every benchmark needs: medians, peak memory in a process of its own, fits, tables and JSON."""
+"""What benchmarks share: median times, peak memory, fitted exponents, tables, JSON and untrained models."""
 
 import argparse
 import importlib
@@ -19,15 +19,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ftor.model.model import Model
+from ftor.networks.transducer import Transducer
+
 ROOT = Path(__file__).resolve().parent.parent
 
 Call = Callable[[], object]
 
 
 def arguments(name: str, description: str, repeatable: Sequence[str] = (), **more: str) -> argparse.Namespace:
-    """The command line that all benchmarks share: --quick and --out; `more` paths and their help.
+    """Read the options that all benchmarks have, --quick and --out, and more options for paths.
 
-    Those that are `repeatable` are lists.
+    Args:
+        name: of the benchmark's file.
+        description: for --help.
+        repeatable: names of options that may be given several times.
+        more: help texts of further options by name.
     """
     parser = argparse.ArgumentParser(
         description=description, epilog=f"example: python benchmarks/{name}.py --quick"
@@ -46,12 +53,12 @@ def arguments(name: str, description: str, repeatable: Sequence[str] = (), **mor
     options = parser.parse_args()
     busy = os.getloadavg()[0]
     if busy > 0.5:
-        progress(f"the machine is busy (load {busy:.1f}): times will be too long, and ratios may be off")
+        progress(f"warning: the machine is busy (load {busy:.1f}): times and ratios are not reliable")
     return options
 
 
 def from_tests(module: str) -> ModuleType:
-    """Import a module of the tests: oracles are baselines too."""
+    """Import a module of the tests, where the slow reference implementations are."""
     tests = str(ROOT / "tests")
     if tests not in sys.path:
         sys.path.append(tests)
@@ -59,15 +66,15 @@ def from_tests(module: str) -> ModuleType:
 
 
 def progress(message: str) -> None:
-    """Say on stderr what is being measured."""
+    """Print on stderr what is being measured."""
     print(message, file=sys.stderr, flush=True)
 
 
 def median_seconds(calls: Mapping[str, Call], repeats: int, turn: float = 0.1) -> dict[str, float]:
-    """Median seconds of each call, after one call that is not counted.
+    """Measure the median seconds of each call, after one call that is not counted.
 
-    The calls take turns, so that a busy moment of the machine does not fall on one of them alone. Short
-    calls are repeated for `turn` seconds: the first after another one finds foreign caches and busy threads.
+    The calls take turns, so that a busy moment of the machine affects all of them. A turn lasts at least
+    `turn` seconds, because the first of several short calls finds cold caches and busy threads.
     """
     for call in calls.values():
         call()
@@ -84,10 +91,12 @@ def median_seconds(calls: Mapping[str, Call], repeats: int, turn: float = 0.1) -
 
 
 def peak_megabytes(prepare: Callable[..., Call], warm_up: Sequence[Any], case: Sequence[Any]) -> float:
-    """How far one call raises the resident memory of a fresh process, at its peak.
+    """Measure by how many megabytes one call raises the peak resident memory of a new process.
 
-    `prepare` must be a function of a module; it makes the inputs and returns the call. It is first run on
-    the small `warm_up` case, so that loading libraries and kernels does not count.
+    Args:
+        prepare: a module-level function that makes the inputs of a case and returns the call.
+        warm_up: a small case that is run first, so that loading libraries and kernels does not count.
+        case: the case to measure.
     """
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
@@ -95,12 +104,14 @@ def peak_megabytes(prepare: Callable[..., Call], warm_up: Sequence[Any], case: S
     process.start()
     sender.close()
     try:
-        found: float = receiver.recv()
+        megabytes: float = receiver.recv()
     except EOFError:
-        raise SystemExit(f"{prepare.__name__}{tuple(case)}: the measuring process died (memory?)") from None
+        raise SystemExit(
+            f"{prepare.__name__}{tuple(case)}: the process was killed, perhaps for lack of memory"
+        ) from None
     finally:
         process.join()
-    return found
+    return megabytes
 
 
 def _measure(
@@ -115,7 +126,7 @@ def _measure(
 
 
 def _forget_peak() -> None:
-    """Lower the recorded peak to the present use, where the system can do that (Linux)."""
+    """Reset the recorded peak to the present use. Only Linux can do this."""
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -123,10 +134,9 @@ def _forget_peak() -> None:
 
 
 def _status_megabytes(field: str) -> float:
-    """Resident memory now (VmRSS) or at its peak (VmHWM).
+    """Read the resident memory now (VmRSS) or at its peak (VmHWM).
 
-    Linux hands a parent's peak on to its children in getrusage, so that a child would seem to start with
-    it; /proc does not. Elsewhere getrusage has to do.
+    On Linux, getrusage gives a child the peak of its parent, so /proc is read there.
     """
     try:
         lines = Path("/proc/self/status").read_text().splitlines()
@@ -138,27 +148,37 @@ def _status_megabytes(field: str) -> float:
 
 
 def fitted_exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
-    """The x of cost ∝ size^x: a line through the logarithms, by least squares."""
+    """Fit x in cost ∝ size^x: least squares on the logarithms."""
     return float(np.polyfit(np.log(sizes), np.log(costs), 1)[0])
 
 
-def largest_difference(found: Sequence[Tensor], expected: Sequence[Tensor]) -> float:
-    """The largest ‖found − expected‖ / ‖expected‖ of several tensors.
+def largest_difference(actual: Sequence[Tensor], expected: Sequence[Tensor]) -> float:
+    """Compute the largest ‖actual − expected‖ / ‖expected‖ of several tensors.
 
-    Norms, not entries: in single precision a hidden unit within rounding of 0 may be on in one
-    implementation and off in the other, which shows in one row of a gradient and means nothing.
+    Norms are compared instead of entries. In single precision, rounding can switch a hidden unit near 0 on in
+    one implementation and off in the other. This changes one row of a gradient and is no error.
     """
     return max(
-        float((ours - theirs).norm() / theirs.norm()) for ours, theirs in zip(found, expected, strict=True)
+        float((ours - theirs).norm() / theirs.norm()) for ours, theirs in zip(actual, expected, strict=True)
     )
 
 
 def refuse_unless_equal(name: str, difference: float, allowed: float) -> None:
-    """No speed without equality: stop before a figure is printed if the numbers differ."""
+    """Stop before any time is printed if the numbers differ."""
     if not difference <= allowed:  # also true of NaN
         raise SystemExit(
-            f"{name}: outputs or gradients differ by {difference:.2e}, allowed {allowed:.0e}; no figures"
+            f"{name}: outputs or gradients differ by {difference:.2e}, allowed {allowed:.0e}; not measured"
         )
+
+
+def fix_fertility(model: Model, fertility: int) -> None:
+    """Give every source token this fertility, so that the output lengths of an untrained model are known."""
+    assert isinstance(model.network, Transducer)
+    last = model.network.fertility.mlp[-1]
+    assert isinstance(last, torch.nn.Linear)
+    with torch.no_grad():
+        last.bias.fill_(-50)
+        last.bias[fertility] = 50
 
 
 def print_table(title: str, header: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -182,7 +202,7 @@ def _cell(value: object) -> str:
 
 
 def write_json(path: Path, figures: Mapping[str, Any]) -> None:
-    """Write the figures with what they were measured on."""
+    """Write the figures and a description of the machine."""
     record = {"machine": _machine(), **figures}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n")

@@ -1,18 +1,19 @@
-r"""Write the pairs held out of Geoquery's training and dev pairs, by which the warm-up's length was chosen.
+r"""Write the pairs that were held out of Geoquery's training data to choose the length of the warm-up.
 
-    python benchmarks/held_out.py "$FTOR_DATA" held-out
+    python results/ablation/write_held_out_pairs.py "$FTOR_DATA" held-out
     ftor train geo-template-rf --train held-out/pairs_train.tsv --dev held-out/pairs_dev.tsv \
         --test held-out/pairs_test.tsv --set training.alignment_epochs=8
 
-Of `geo-template`, `-rf` and `-ar` only the settings count, which are those of all splits. What came out is in
-results/ablation/geo-held-out.jsonl. The others begin with `long-programs_` and `templates_`.
+Only the settings of `geo-template`, `-rf` and `-ar` matter. They are the same for all splits. The scores are
+in geo-held-out.jsonl. The other two ways to hold out give files that begin with
+`long-programs_` and `templates_`.
 """
 
 import argparse
 import json
 from pathlib import Path
 
-CHOSEN = Path(__file__).parents[1] / "results/ablation/geo-held-out-pairs.json"
+LINE_NUMBERS = Path(__file__).with_name("geo-held-out-pairs.json")
 
 
 def main() -> None:
@@ -24,15 +25,15 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="a folder to write to")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    for name, chosen in json.loads(CHOSEN.read_text("utf-8")).items():
+    for name, held_out in json.loads(LINE_NUMBERS.read_text("utf-8")).items():
         pairs = [
             pair
-            for file in chosen["files"]
+            for file in held_out["files"]
             for pair in (arguments.data / file).read_text("utf-8").splitlines(keepends=True)
         ]
         for split in ("train", "dev", "test"):
             path = arguments.out / f"{name.replace(' ', '-')}_{split}.tsv"
-            path.write_text("".join(pairs[number] for number in chosen[split]), "utf-8")
+            path.write_text("".join(pairs[number] for number in held_out[split]), "utf-8")
 
 
 if __name__ == "__main__":
