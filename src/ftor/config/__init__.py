@@ -1,18 +1,15 @@
 """Typed configurations: one TOML file per experiment, checked before anything runs."""
 
-from ftor.config.loading import Config, ConfigError, shipped
-from ftor.config.sections import (
-    Aligner,
+from ftor.config.architectures import (
     BartConfig,
-    DataConfig,
-    DecodingConfig,
     LSTMConfig,
     NetworkConfig,
-    Tokenizer,
-    TrainingConfig,
     TransducerConfig,
     TransformerConfig,
 )
+from ftor.config.complaints import ConfigError
+from ftor.config.loading import Config, shipped
+from ftor.config.sections import Aligner, DataConfig, DecodingConfig, Tokenizer, TrainingConfig
 
 __all__ = [
     "Aligner",

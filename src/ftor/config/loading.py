@@ -1,42 +1,22 @@
-"""Typed configurations: one TOML file per experiment, checked before anything runs."""
+"""Configurations read from TOML files, with bases and overrides, and written back."""
 
-import difflib
 import hashlib
 import json
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, Self
 
+import tomli_w
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from ftor.config.sections import (
-    DataConfig,
-    DecodingConfig,
-    ModelConfig,
-    NetworkConfig,
-    Section,
-    TrainingConfig,
-    TransducerConfig,
-)
-from ftor.errors import FtorError
+from ftor.config.architectures import DEFAULT_ARCHITECTURE, ModelConfig, TransducerConfig
+from ftor.config.complaints import ConfigError, complaint, hint, section_keys, unknown_key
+from ftor.config.sections import DataConfig, DecodingConfig, Section, TrainingConfig
 
-
-class ConfigError(FtorError):
-    """A configuration that cannot be used; says which key, what was expected and what was found."""
-
-
-_ARCHITECTURES: dict[str, type[NetworkConfig]] = {
-    get_args(section.model_fields["architecture"].annotation)[0]: section for section in get_args(ModelConfig)
-}
-
-
-def _architecture(model: Any) -> str:
-    """Which network a `[model]` section describes."""
-    if isinstance(model, Mapping):
-        return str(model.get("architecture", "transducer"))
-    return str(getattr(model, "architecture", "transducer"))
+_EXPERIMENTS = resources.files("ftor.config.experiments")
 
 
 class Config(Section):
@@ -50,25 +30,26 @@ class Config(Section):
 
     @field_validator("model", mode="before")
     @classmethod
-    def _default_architecture(cls, model: Any) -> Any:
-        return {"architecture": "transducer", **model} if isinstance(model, Mapping) else model
+    def _name_the_architecture(cls, model: Any) -> Any:
+        return {"architecture": DEFAULT_ARCHITECTURE, **model} if isinstance(model, Mapping) else model
 
     @model_validator(mode="after")
-    def _keys_are_of_use(self) -> Self:
+    def _refuse_unused_keys(self) -> Self:
         for path in self.model.unused_keys:
             section, key = path.split(".")
-            found, default = (getattr(values, key) for values in (getattr(self, section), _DEFAULTS[section]))
-            if found != default:
+            values = getattr(self, section)
+            value, default = getattr(values, key), type(values).model_fields[key].default
+            if value != default:
                 raise ValueError(
-                    f'{path}: expected none, since it means nothing to "{self.model.architecture}", '
-                    f"found {_toml(found)}"
+                    f'{path}: architecture "{self.model.architecture}" does not use this key, '
+                    f"found {json.dumps(value, ensure_ascii=False)}"
                 )
         return self
 
     @classmethod
     def load(cls, name_or_path: str | Path, overrides: Iterable[str] = ()) -> Self:
         """Read a shipped experiment by its name, or a TOML file, then apply `section.key=value` overrides."""
-        values = _read(name_or_path)
+        values = _read(str(name_or_path))
         for override in overrides:
             _set(values, override)
         return cls.check(values, str(name_or_path))
@@ -79,19 +60,15 @@ class Config(Section):
         try:
             return cls.model_validate(dict(values))
         except ValidationError as error:
-            raise ConfigError("\n".join(_explain(problem, where) for problem in error.errors())) from None
+            raise ConfigError("\n".join(complaint(problem, where) for problem in error.errors())) from None
 
     def to_toml(self) -> str:
-        """The whole configuration, defaults included; `Config.load` reads it back."""
-        lines = [f"name = {_toml(self.name)}"]
-        for section, values in self.model_dump(exclude={"name"}).items():
-            lines.append(f"\n[{section}]")
-            lines += [f"{key} = {_toml(value)}" for key, value in values.items() if value is not None]
-        return "\n".join(lines) + "\n"
+        """All keys and values, defaults included; `Config.load` reads them back."""
+        return tomli_w.dumps(self.model_dump(exclude_none=True))
 
     @property
     def hash(self) -> str:
-        """Twelve digits that two runs share if nothing but their seeds and places differ."""
+        """Twelve digits that two runs share if only their names, seeds, trackers or checkpoints differ."""
         values = self.model_dump(
             exclude={"name": True, "training": {"seed", "trackers", "checkpoint_minutes"}},
             exclude_defaults=True,  # a key that is added later does not change it
@@ -99,44 +76,21 @@ class Config(Section):
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 
-_DEFAULTS: dict[str, Section] = {
-    "data": DataConfig(),
-    "training": TrainingConfig(),
-    "decoding": DecodingConfig(),
-}
-
-
-def shipped() -> dict[str, str]:
+@cache
+def shipped() -> Mapping[str, str]:
     """The names of the experiments in the package, each with the first line of its file."""
-    files = [
-        file for file in resources.files("ftor.config.experiments").iterdir() if file.name.endswith(".toml")
-    ]
-    first_lines = {file.name[:-5]: file.read_text("utf-8").split("\n", 1)[0].lstrip("# ") for file in files}
-    return dict(sorted(first_lines.items()))
+    names = sorted(file.name[:-5] for file in _EXPERIMENTS.iterdir() if file.name.endswith(".toml"))
+    return {name: _shipped_text(name).partition("\n")[0].lstrip("# ") for name in names}
 
 
-def _toml(value: Any) -> str:
-    """A string, number, truth value or list of these in TOML, which is JSON but for two things."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _shipped_text(name: str) -> str:
+    return (_EXPERIMENTS / f"{name}.toml").read_text("utf-8")
 
 
-def _read(name_or_path: str | Path, above: tuple[str, ...] = ()) -> dict[str, Any]:
-    """The values of a file over those of its `base`, if it names one; `above` are the files based on it."""
-    name = str(name_or_path)
-    if name.endswith(".toml"):
-        try:
-            text = Path(name).read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{name}: {_reason(error)}") from None
-    elif name in shipped():
-        text = resources.files("ftor.config.experiments").joinpath(f"{name}.toml").read_text("utf-8")
-    else:
-        raise ConfigError(
-            f"{name}: no such experiment{_nearest(name, shipped())}; there are {', '.join(shipped())}, "
-            "or give a file that ends in .toml"
-        )
+def _read(name: str, based_on_it: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The values of a file over those of its `base`, if it names one."""
     try:
-        values = tomllib.loads(text)
+        values = tomllib.loads(_text(name))
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{name}: {error}") from None
     base = values.pop("base", None)
@@ -145,22 +99,35 @@ def _read(name_or_path: str | Path, above: tuple[str, ...] = ()) -> dict[str, An
         return values
     if not isinstance(base, str):
         raise ConfigError(f"{name}: base: expected the name of an experiment or a file, found {base!r}")
-    chain = (*above, name)
+    chain = (*based_on_it, name)
     base = str(Path(name).parent / base) if base.endswith(".toml") else base
     if base in chain:
         raise ConfigError(f"{name}: base: expected no circle, found {' → '.join([*chain, base])}")
-    return _merge(_read(base, chain), values)
+    return _merged(_read(base, chain), values)
 
 
-def _reason(error: OSError | UnicodeDecodeError) -> str:
-    return (error.strerror or str(error)) if isinstance(error, OSError) else "not UTF-8 text"
+def _text(name: str) -> str:
+    """The text of a shipped experiment or of a file."""
+    if name in shipped():
+        return _shipped_text(name)
+    if not name.endswith(".toml"):
+        raise ConfigError(
+            f"{name}: no such experiment{hint(name, shipped())}; expected {', '.join(shipped())}, "
+            "or a file that ends in .toml"
+        )
+    try:
+        return Path(name).read_text("utf-8")
+    except OSError as error:
+        raise ConfigError(f"{name}: {error.strerror or error}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{name}: not UTF-8 text") from None
 
 
-def _merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in over.items():
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-        merged[key] = _merge(merged[key], value) if both else value
+        merged[key] = _merged(merged[key], value) if both else value
     return merged
 
 
@@ -175,58 +142,14 @@ def _set(values: dict[str, Any], override: str) -> None:
         value = text
     *sections, key = path.strip().split(".")
     if not sections and key != "name":
-        architecture = _architecture(values.get("model"))
-        found = [section for section, keys in _keys(architecture).items() if key in keys]
-        if not found:
-            raise ConfigError(f"--set {path}: unknown key{_nearest(key, _dotted_keys(architecture))}")
-        sections = found[:1]
+        model = values.get("model")
+        named = model.get("architecture") if isinstance(model, Mapping) else None
+        architecture = str(named or DEFAULT_ARCHITECTURE)
+        sections = [section for section, keys in section_keys(architecture).items() if key in keys][:1]
+        if not sections:
+            raise ConfigError(f"--set {unknown_key(key, architecture)}")
     for section in sections:
         values = values.setdefault(section, {})
         if not isinstance(values, dict):
             raise ConfigError(f"--set {path}: {section} is not a section")
     values[key] = value
-
-
-def _keys(architecture: str) -> dict[str, list[str]]:
-    """The keys of each section."""
-    sections: dict[str, type[Section]] = {
-        "data": DataConfig,
-        "model": _ARCHITECTURES.get(architecture, TransducerConfig),
-        "training": TrainingConfig,
-        "decoding": DecodingConfig,
-    }
-    return {name: list(section.model_fields) for name, section in sections.items()}
-
-
-def _dotted_keys(architecture: str) -> list[str]:
-    return [f"{section}.{key}" for section, keys in _keys(architecture).items() for key in keys]
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    """A phrase that names the known key that was most likely meant, if there is one."""
-    by_last_part = {key.rsplit(".", 1)[-1]: key for key in known}
-    by_last_part.update({key: key for key in known})
-    close = difflib.get_close_matches(name, by_last_part, n=1, cutoff=0.75)
-    return f" (did you mean {by_last_part[close[0]]}?)" if close else ""
-
-
-def _explain(problem: Any, where: str) -> str:
-    """One line on one of pydantic's complaints."""
-    loc, architecture = [str(part) for part in problem["loc"]], "transducer"
-    if len(loc) > 1 and loc[0] == "model":
-        architecture = loc.pop(1)  # which of the union's classes it was
-    path = ".".join(loc)
-    if problem["type"] == "union_tag_invalid":
-        expected = ", ".join(_toml(name) for name in _ARCHITECTURES)
-        found = _toml(_architecture(problem["input"]))
-        return f"{where}: {path}.architecture: expected one of {expected}, found {found}"
-    if problem["type"] == "extra_forbidden":
-        known = _dotted_keys(architecture) + list(Config.model_fields)
-        near = _nearest(path, known) or _nearest(path.rsplit(".", 1)[-1], known)
-        of = f' of architecture "{architecture}"' if architecture != "transducer" else ""
-        return f"{where}: {path}: unknown key{of}{near}"
-    message = problem["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-    message = message.replace("a valid boolean", "true or false")
-    if problem["type"] == "value_error":  # one of ours, which says what it found
-        return ": ".join(part for part in (where, path, message) if part)
-    return f"{where}: {path}: expected {message}, found {problem['input']!r}"

@@ -22,9 +22,8 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from ftor.errors import FtorError
+from ftor.errors import FtorError, nearest
 
 COPY = "@copy"
 EMPTY = "()"
@@ -228,8 +227,8 @@ def _check(rules: Sequence[Rule], name: str) -> None:
     for rule in rules:
         for part in rule.parts:
             if isinstance(part, str) and part not in first_lines:
-                near = get_close_matches(part, first_lines, 1)
-                hint = f"did you mean {near[0]!r}?" if near else "quote it if it is a word"
+                near = nearest(part, first_lines)
+                hint = f"did you mean {near!r}?" if near else "quote it if it is a word"
                 where = f"{name}:{rule.line}: rule {rule.name!r}"
                 raise GrammarError(f"{where}: expected the name of a rule, found {part!r}; {hint}")
     productive = _productive(rules)

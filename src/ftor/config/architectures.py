@@ -1,0 +1,262 @@
+"""The `[model]` section of each architecture, and what the rest of the program asks about a network."""
+
+from typing import ClassVar, Literal, Self, get_args
+
+from pydantic import Field, model_validator
+
+from ftor.config.sections import Section
+
+Order = Literal["fertility-reordering", "reordering-fertility", "fertility"]
+Side = Literal["source", "target"]
+
+
+class NetworkConfig(Section):
+    """The network: `[model]`. Each architecture has a subclass with its own keys.
+
+    The class variables and methods are what the rest of the program asks about a network before it exists.
+    The defaults are those of a network that writes its outputs from left to right.
+
+    Attributes:
+        architecture: the network's name in `ftor.networks.registry`.
+        unused_keys: keys of other sections that mean nothing to the network.
+        structured: whether the network has fertilities and reorderings, and so predicts output lengths.
+        subwords: whether the network splits text into subwords with a pretrained tokenizer.
+        wants_gpu: whether a run on a cluster asks for a GPU.
+    """
+
+    unused_keys: ClassVar[tuple[str, ...]] = ()
+    structured: ClassVar[bool] = False
+    subwords: ClassVar[bool] = False
+    wants_gpu: ClassVar[bool] = False
+
+    architecture: str
+
+    @property
+    def description(self) -> str:
+        """What the network is, for the model card."""
+        raise NotImplementedError
+
+    @property
+    def variant(self) -> str:
+        """The name under which the paper publishes search spaces for the network."""
+        return self.architecture
+
+    @property
+    def batch_by(self) -> Side:
+        """The side whose lengths are similar within a batch."""
+        return "target"
+
+    @property
+    def copies(self) -> bool:
+        """Whether output tokens may be copies of source tokens."""
+        return False
+
+    @property
+    def accepts_new_vectors(self) -> bool:
+        """Whether words that are not in the training data get their pretrained vectors."""
+        return True
+
+    @property
+    def accepts_grammar(self) -> bool:
+        """Whether the search for outputs can follow a grammar."""
+        return True
+
+    @property
+    def may_skip_parameters(self) -> bool:
+        """Whether some parameters take no part in the loss of some batches."""
+        return False
+
+    def longest_target(self, positions: int) -> int | None:
+        """The most tokens that a target of a source with so many positions can have; None: any number."""
+        return None
+
+    def reordered(self, source: int, target: int) -> int:
+        """How many positions are reordered, given the lengths of source and target."""
+        return 0
+
+    def prediction_batch_size(self, size: int, grammar: bool) -> int:
+        """How many sentences are predicted at once, if `size` is configured."""
+        return size
+
+
+class TransducerConfig(NetworkConfig):
+    """The paper's network. Letters are the paper's."""
+
+    structured = True
+
+    architecture: Literal["transducer"] = "transducer"
+    order: Order = Field("fertility-reordering", description="F→R, R→F, or fertility alone")
+    decoder: Literal["independent", "autoregressive"] = Field("independent", description="(i) or (iii)")
+    copying: bool = Field(False, description="(ii): output tokens may be copies of source tokens")
+    encoder: Literal["highway", "plain"] = Field("highway", description="which bidirectional LSTM")
+    width: int = Field(200, ge=2, multiple_of=2, description="D, size of embeddings and encoder outputs")
+    embedding: Literal["normal", "xavier"] = Field("normal", description="initial values; xavier is smaller")
+    train_vectors: bool = Field(False, description="whether pretrained vectors change in training")
+    encoder_layers: int = Field(2, ge=1, description="layers of each encoder")
+    recurrent_dropout: float = Field(0.1, ge=0, lt=1, description="between time steps, highway encoder only")
+    layer_dropout: float = Field(0.1, ge=0, lt=1, description="between the layers of an encoder")
+    max_fertility: int = Field(4, ge=1, description="d, most copies of a token")
+    temperature: float = Field(1.0, gt=0, description="τ of the fertility softmax")
+    fertility_skip: bool = Field(False, description="fertilities also read x, as they always do in R→F")
+    fertility_hidden: int = Field(128, ge=1, description="hidden units of the fertility MLP")
+    scorer_hidden: int | None = Field(None, ge=1, description="hidden units of the span scorer; 4·D if unset")
+    decoder_hidden: int = Field(128, ge=1, description="hidden units of the decoder's MLP")
+    dropout: float = Field(0.1, ge=0, lt=1, description="on the hidden units of every MLP")
+    context_scale: float = Field(0.05, ge=0, description="ρ, weight of the decoder's encoder beside x itself")
+    target_width: int = Field(64, ge=1, description="size of target embeddings, autoregressive decoder only")
+
+    @property
+    def description(self) -> str:
+        """What the network is, for the model card."""
+        order = {
+            "fertility-reordering": "fertility, then reordering (F→R)",
+            "reordering-fertility": "reordering, then fertility (R→F)",
+            "fertility": "fertility alone",
+        }[self.order]
+        copying = " with copying" if self.copying else ""
+        return f"A sequence transducer, {order}, {self.decoder} decoder{copying}"
+
+    @property
+    def variant(self) -> str:
+        """The name under which the paper publishes search spaces: it has none for fertility alone."""
+        return "fertility" if self.order == "fertility" else self.architecture
+
+    @property
+    def batch_by(self) -> Side:
+        """The side that is reordered: reordering takes most time and memory."""
+        return "source" if self.order == "reordering-fertility" else "target"
+
+    @property
+    def copies(self) -> bool:
+        """Whether output tokens may be copies of source tokens."""
+        return self.copying
+
+    @property
+    def accepts_new_vectors(self) -> bool:
+        """Only frozen vectors leave those of new words comparable."""
+        return not self.train_vectors
+
+    @property
+    def accepts_grammar(self) -> bool:
+        """Only independent decoders: in the others each token depends on those before it."""
+        return self.decoder == "independent"
+
+    @property
+    def may_skip_parameters(self) -> bool:
+        """An autoregressive decoder reads no output before the first: targets of one token do not use it."""
+        return self.decoder == "autoregressive"
+
+    def longest_target(self, positions: int) -> int:
+        """Every source position is copied at most `max_fertility` times."""
+        return positions * self.max_fertility
+
+    def reordered(self, source: int, target: int) -> int:
+        """How many positions are reordered, given the lengths of source and target."""
+        return {"fertility": 0, "fertility-reordering": target, "reordering-fertility": source}[self.order]
+
+
+_TRANSDUCERS_ONLY: tuple[str, ...] = (
+    *("data.copy_vocabulary", "data.copy_case", "data.no_copy", "data.emphasis"),
+    *("decoding.lengths", "training.aligner", "training.alignment_threshold"),
+    *("training.scorer_learning_rate", "training.length_weight", "training.alignment_weight"),
+    *("training.alignment_epochs", "training.alignment_iterations", "training.align_start"),
+)
+
+
+class Seq2SeqConfig(NetworkConfig):
+    """What the baselines share: a beam search writes outputs from left to right."""
+
+    unused_keys = _TRANSDUCERS_ONLY
+
+    beam: int = Field(5, ge=1, description="how many unfinished outputs are kept; 1 is greedy")
+    grammar_beam: int = Field(50, ge=1, description="the same with a grammar, which chooses from the beam")
+    max_steps: int = Field(60, ge=1, description="the most tokens of an output, its end included")
+
+    def beam_size(self, grammar: bool) -> int:
+        """How many outputs are kept, with a grammar or without."""
+        return self.grammar_beam if grammar else self.beam
+
+    def prediction_batch_size(self, size: int, grammar: bool) -> int:
+        """A grammar widens the beam: fewer sentences at once keep the number of outputs the same."""
+        return max(1, size * self.beam // self.grammar_beam) if grammar else size
+
+
+class LSTMConfig(Seq2SeqConfig):
+    """An LSTM with additive attention."""
+
+    architecture: Literal["lstm"]
+    expansions: int = Field(5, ge=1, description="continuations of each output that the beam compares")
+    width: int = Field(200, ge=1, description="size of source and target embeddings")
+    hidden: int = Field(200, ge=1, description="units of each direction of the encoder, half the decoder's")
+    encoder_layers: int = Field(2, ge=1)
+    decoder_layers: int = Field(1, ge=1)
+    recurrent_dropout: float = Field(0.1, ge=0, lt=1, description="between time steps of the encoder")
+    layer_dropout: float = Field(0.1, ge=0, lt=1, description="between the layers of the encoder")
+
+    @property
+    def description(self) -> str:
+        """What the network is, for the model card."""
+        return "A baseline, an LSTM with attention"
+
+
+class TransformerConfig(Seq2SeqConfig):
+    """A Transformer with relative positions."""
+
+    unused_keys = (*_TRANSDUCERS_ONLY, "data.vectors")
+    wants_gpu = True
+
+    architecture: Literal["transformer"]
+    expansions: int = Field(5, ge=1, description="continuations of each output that the beam compares")
+    width: int = Field(256, ge=2, multiple_of=2, description="size of embeddings and layers")
+    heads: int = Field(4, ge=1, description="of each attention; they share the width")
+    layers: int = Field(3, ge=1, description="of the encoder, and of the decoder")
+    hidden: int = Field(512, ge=1, description="hidden units of the feed-forward layers")
+    dropout: float = Field(0.1, ge=0, lt=1, description="on attention weights and the layers' outputs")
+    beam: int = Field(1, ge=1, description="how many unfinished outputs are kept; 1 is greedy")
+    max_steps: int = Field(78, ge=1, description="the most tokens of an output, its end included")
+
+    @property
+    def description(self) -> str:
+        """What the network is, for the model card."""
+        return "A baseline, a Transformer with relative positions"
+
+    @model_validator(mode="after")
+    def _heads_share_the_width(self) -> Self:
+        if self.width % self.heads:
+            raise ValueError(f"width: expected a multiple of heads, {self.heads}, found {self.width}")
+        return self
+
+
+class BartConfig(Seq2SeqConfig):
+    """A pretrained BART."""
+
+    unused_keys = (*_TRANSDUCERS_ONLY, "data.vectors", "data.start_token", "training.word_dropout")
+    subwords = True
+    wants_gpu = True
+
+    architecture: Literal["bart"]
+    pretrained: str = Field("facebook/bart-base", description="a folder, or a name on the Hugging Face hub")
+    label_smoothing: float = Field(0.1, ge=0, lt=1, description="probability mass that no gold token gets")
+    beam: int = Field(5, ge=2, description="how many unfinished outputs are kept")
+    grammar_beam: int = Field(50, ge=2, description="the same with a grammar, which chooses from the beam")
+    max_steps: int = Field(80, ge=1, description="the most subwords of an output, its end included")
+
+    @property
+    def description(self) -> str:
+        """What the network is, for the model card."""
+        return "A baseline, a pretrained BART"
+
+    @property
+    def batch_by(self) -> Side:
+        """The side whose lengths are similar within a batch."""
+        return "source"
+
+
+ModelConfig = TransducerConfig | LSTMConfig | TransformerConfig | BartConfig
+"""The `[model]` section: one class for each architecture."""
+
+ARCHITECTURES: dict[str, type[NetworkConfig]] = {
+    get_args(section.model_fields["architecture"].annotation)[0]: section for section in get_args(ModelConfig)
+}
+DEFAULT_ARCHITECTURE = "transducer"
+"""The architecture of a `[model]` section that names none."""
