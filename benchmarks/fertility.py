@@ -36,7 +36,7 @@ def step(case: Case) -> Callable[[], list[Tensor]]:
 
     def run() -> list[Tensor]:
         fertility = ftor.Fertility(logits)
-        marginals, log_prob = fertility.marginals(lengths), fertility.log_prob_length(lengths)
+        marginals, log_prob = fertility.given(lengths).marginals, fertility.log_prob_length(lengths)
         (gradient,) = torch.autograd.grad((marginals * weight).sum() + log_prob.sum(), logits)
         return [marginals.detach(), log_prob.detach(), gradient]
 

@@ -24,7 +24,7 @@ x = torch.randn(2, 5, 8, requires_grad=True)
 begin = time.perf_counter()
 fertility = ftor.Fertility(logits)
 loss = layer(x, lengths).marginals.square().sum()
-loss = loss + fertility.marginals(lengths).square().sum() - fertility.log_prob_length(lengths).sum()
+loss = loss + fertility.given(lengths).marginals.square().sum() - fertility.log_prob_length(lengths).sum()
 loss.backward()
 print(time.perf_counter() - begin)
 """

@@ -43,9 +43,10 @@ def prediction(confidence: float) -> Prediction:
 
     best = reordering.argmax.trees[0]
     output = tuple(TRANSLATION[copy] for copy in best.apply(copies))
-    marginals = fertility.marginals(length)[0].sum(-1).numpy(), reordering.marginals[0].numpy()
+    given = fertility.given(length)
+    marginals = given.marginals[0].sum(-1).numpy(), reordering.marginals[0].numpy()
     steps = Step("fertility", marginals[0], tuple(copies)), Step("reordering", marginals[1], output)
-    fertilities = tuple(fertility.argmax(length)[0].tolist())
+    fertilities = tuple(given.argmax[0].tolist())
     score = fertility.log_prob_length(length).item()  # the translation is certain
     structure = Structure(steps, marginals[0] @ marginals[1], fertilities, best)
     return Prediction(tuple(SENTENCE), output, score, score, structure)

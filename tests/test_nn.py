@@ -190,7 +190,9 @@ class TestFertilityLayer:
         padding = torch.arange(5) >= self.SOURCE_LENGTHS[:, None]
         dirty = clean.masked_fill(padding[..., None], math.nan).requires_grad_()
         target_lengths = torch.tensor([6, 2, 4])
-        found, expected = (module(x, self.SOURCE_LENGTHS).marginals(target_lengths) for x in (dirty, clean))
+        found, expected = (
+            module(x, self.SOURCE_LENGTHS).given(target_lengths).marginals for x in (dirty, clean)
+        )
         assert torch.equal(found, expected)
         assert not found[padding].any()
         gradients = torch.autograd.grad(found.square().sum(), [dirty, *module.parameters()])
@@ -200,7 +202,7 @@ class TestFertilityLayer:
     @pytest.mark.usefixtures("both")
     def test_every_output_position_is_some_copy(self):
         lengths = torch.tensor([6, 2, 4])
-        marginals = self.layer()(self.tokens(), self.SOURCE_LENGTHS).marginals(lengths)
+        marginals = self.layer()(self.tokens(), self.SOURCE_LENGTHS).given(lengths).marginals
         real = torch.arange(6) < lengths[:, None]
         assert_close(marginals.sum((1, 3)), real.double())
 

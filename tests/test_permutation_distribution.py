@@ -73,7 +73,8 @@ class TestAgainstEnumeration:
 
     def test_argmax_is_the_best_tree_and_its_permutation(self):
         scores = dense_scores(5, 5, seed=1)
-        trees, permutations = SeparablePermutation(scores, LENGTHS).argmax
+        best = SeparablePermutation(scores, LENGTHS).argmax
+        trees, permutations = best.trees, best.permutations
         assert permutations.dtype == torch.int64
         assert permutations.shape == (5, 5)
         for row, exact in enumerate(enumerations(scores, LENGTHS)):
@@ -87,7 +88,8 @@ class TestAgainstEnumeration:
         scores = dense_scores(1, length, seed=2)
         (exact,) = enumerations(scores, torch.tensor([length]))
         repeated = SeparablePermutation(scores.expand(draws, -1, -1, -1, -1), torch.full((draws,), length))
-        trees, permutations = repeated.sample(generator=torch.Generator().manual_seed(0))
+        drawn = repeated.sample(generator=torch.Generator().manual_seed(0))
+        trees, permutations = drawn.trees, drawn.permutations
         index = {tuple(oracle.nodes(tree)): number for number, tree in enumerate(exact.trees)}
         observed = np.bincount([index[tuple(map(tuple, tree.nodes))] for tree in trees], minlength=len(index))
         assert chisquare(observed, draws * exact.probabilities.numpy()).pvalue > 1e-4
@@ -161,7 +163,8 @@ class TestPadding:
 
     def test_every_tree_has_its_rows_length(self):
         distribution = SeparablePermutation(dense_scores(5, 5), LENGTHS)
-        for trees, permutations in (distribution.argmax, distribution.sample()):
+        for found in (distribution.argmax, distribution.sample()):
+            trees, permutations = found.trees, found.permutations
             assert [len(tree.permutation) for tree in trees] == LENGTHS.tolist()
             assert not permutations[torch.arange(5) >= LENGTHS[:, None]].any()
 
@@ -172,7 +175,8 @@ class TestClosedForms:
         distribution = SeparablePermutation(torch.full((1, 2, 2, 2, 2), math.nan), torch.tensor([1]))
         log_partition, marginals, entropy = outputs(distribution)
         assert (log_partition.item(), marginals.tolist(), entropy.item()) == (0.0, [[[1.0]]], 0.0)
-        for trees, permutations in (distribution.argmax, distribution.sample()):
+        for found in (distribution.argmax, distribution.sample()):
+            trees, permutations = found.trees, found.permutations
             assert [str(tree) for tree in trees] == ["0"]
             assert permutations.tolist() == [[0]]
 
@@ -193,7 +197,7 @@ class TestClosedForms:
         for i, j, k, operation in [(0, 2, 4, 1), (0, 1, 2, 0), (2, 3, 4, 1)]:
             scores[0, i, j, k, operation] = 50.0
         distribution = SeparablePermutation(scores, torch.tensor([4]))
-        (tree,), permutations = distribution.argmax
+        (tree,), permutations = distribution.argmax.trees, distribution.argmax.permutations
         assert tree.format(["a", "b", "c", "d"]) == "(△ (∧ a b) (△ c d))"
         assert tree.apply(["a", "b", "c", "d"]) == ["d", "c", "a", "b"]
         assert permutations.tolist() == [[2, 3, 1, 0]]

@@ -8,15 +8,24 @@ from ftor._version import __version__
 
 if TYPE_CHECKING:
     from ftor import nn, ops
-    from ftor.distributions import Fertility, SeparablePermutation
+    from ftor.distributions import Fertility, FertilityGivenLength, SeparablePermutation
     from ftor.model.model import Model
     from ftor.trees import PermutationTree
 
-__all__ = ["Fertility", "PermutationTree", "SeparablePermutation", "__version__", "load", "nn", "ops"]
-
+__all__ = [
+    "Fertility",
+    "FertilityGivenLength",
+    "PermutationTree",
+    "SeparablePermutation",
+    "__version__",
+    "load",
+    "nn",
+    "ops",
+]
 
 _HOMES = {
     "Fertility": "ftor.distributions",
+    "FertilityGivenLength": "ftor.distributions",
     "PermutationTree": "ftor.trees",
     "SeparablePermutation": "ftor.distributions",
 }

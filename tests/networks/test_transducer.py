@@ -64,14 +64,14 @@ def loops(network: Transducer, batch: Batch, row: int) -> tuple[float, float]:
         permuted = torch.stack([sum(R[i, p] * x[i] for i in range(n)) for p in range(n)])
         inner = network.inner_encoder(permuted[None], source_length)[0][0]
         fertility = network.fertility((inner + permuted)[None], source_length)
-        F = fertility.marginals(target_length)[0]
+        F = fertility.given(target_length).marginals[0]
 
         def aligned(i: int, u: int, o: int) -> Tensor:
             return sum(R[i, p] * F[p, o, u] for p in range(n))
     else:
         read = first + x if config.fertility_skip else first
         fertility = network.fertility(read[None], source_length)
-        F = fertility.marginals(target_length)[0]
+        F = fertility.given(target_length).marginals[0]
         R = torch.eye(length, dtype=torch.float64)
         if config.order == "fertility-reordering":
             copies = list(product(range(n), range(d)))

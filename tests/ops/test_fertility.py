@@ -135,11 +135,6 @@ def test_argmax_given_the_length_is_the_best_of_the_enumeration(ops: str, n: int
         assert probability == pytest.approx(oracle.best_probability(log_p[0].exp(), length))
 
 
-def test_argmax_without_length_is_that_of_each_token(ops: str) -> None:
-    log_p = random_log_p(3, 4, 5)
-    assert torch.equal(fertility.argmax(log_p, None), log_p.argmax(-1))
-
-
 def test_ties_give_the_smallest_fertilities_to_the_last_tokens(ops: str) -> None:
     log_p = torch.zeros(7, 3, 3, dtype=torch.float64).log_softmax(-1)
     found = fertility.argmax(log_p, torch.arange(7))
@@ -151,8 +146,8 @@ def test_samples_have_the_right_frequencies(ops: str, length: int | None) -> Non
     n, d, draws = 3, 2, 20_000
     log_p = random_log_p(n, d + 1)
     lengths = None if length is None else torch.full((draws,), length)
-    uniforms = torch.rand(draws, n, dtype=torch.float64)
-    found = fertility.sample(log_p.expand(draws, -1, -1), lengths, uniforms)
+    uniforms = torch.rand(1, draws, n, dtype=torch.float64)
+    found = fertility.sample(log_p.expand(draws, -1, -1), lengths, uniforms)[0]
     vectors, p = oracle.all_fertilities(n, d), oracle.probabilities(log_p.exp())
     if length is not None:
         p = torch.where(vectors.sum(-1) == length, p, 0.0)
@@ -166,18 +161,18 @@ def test_samples_have_the_right_frequencies(ops: str, length: int | None) -> Non
 
 def test_a_uniform_on_the_border_belongs_to_the_next_fertility(ops: str) -> None:
     log_p = torch.full((1, 2, 2), 0.5, dtype=torch.float64).log()
-    uniforms = torch.full((1, 2), 0.5, dtype=torch.float64)
-    assert fertility.sample(log_p, None, uniforms).tolist() == [[1, 1]]
-    assert fertility.sample(log_p, torch.tensor([1]), uniforms).tolist() == [[0, 1]]
+    uniforms = torch.full((1, 1, 2), 0.5, dtype=torch.float64)
+    assert fertility.sample(log_p, None, uniforms).tolist() == [[[1, 1]]]
+    assert fertility.sample(log_p, torch.tensor([1]), uniforms).tolist() == [[[0, 1]]]
 
 
 @pytest.mark.parametrize("uniform", [0.0, 0.5, 1 - 2**-53, 1.0])
 def test_extreme_uniforms_never_draw_the_impossible(ops: str, uniform: float) -> None:
     p = torch.tensor([[[0.0, 0.5, 0.5, 0.0], [0.0, 1.0, 0.0, 0.0], [0.3, 0.0, 0.7, 0.0]]]).double()
     log_p = p.log().clamp(min=LOG_ZERO)
-    uniforms = torch.full((1, 3), uniform, dtype=torch.float64)
-    free = fertility.sample(log_p, None, uniforms)
-    given_four = fertility.sample(log_p, torch.tensor([4]), uniforms)
+    uniforms = torch.full((1, 1, 3), uniform, dtype=torch.float64)
+    free = fertility.sample(log_p, None, uniforms)[0]
+    given_four = fertility.sample(log_p, torch.tensor([4]), uniforms)[0]
     for found in (free, given_four):
         assert float(p[0].gather(1, found[0].unsqueeze(1)).prod()) > 0
     assert given_four.tolist() == [[1, 1, 2]]
@@ -261,7 +256,7 @@ def with_gradient(log_p: Tensor, lengths: Tensor, max_length: int) -> tuple[Tens
 def test_kernels_and_torch_agree(problem: tuple[Tensor, Tensor]) -> None:
     log_p, lengths = problem
     max_length = int(lengths.max())
-    uniforms = torch.rand(log_p.shape[:2], dtype=torch.float64)
+    uniforms = torch.rand(2, *log_p.shape[:2], dtype=torch.float64)
     from_kernels = with_gradient(log_p, lengths, max_length)
     drawn, best = fertility.sample(log_p, lengths, uniforms), fertility.argmax(log_p, lengths)
     with implementation("torch"):
@@ -271,10 +266,11 @@ def test_kernels_and_torch_agree(problem: tuple[Tensor, Tensor]) -> None:
     for kernel, plain in zip(from_kernels, from_torch, strict=True):
         torch.testing.assert_close(kernel, plain, rtol=1e-9, atol=1e-9)
     possible = naive.length_log_probs(log_p, max_length).gather(1, lengths.unsqueeze(1)).squeeze(1) > LOG_ZERO
-    assert torch.equal(drawn.sum(-1)[possible], lengths[possible])
+    assert torch.equal(drawn.sum(-1)[:, possible], lengths[possible].expand(2, -1))
     assert torch.equal(best.sum(-1)[possible], lengths[possible])
-    assert bool((log_p.gather(2, drawn.unsqueeze(-1))[possible] > LOG_ZERO).all())
-    assert int(drawn[~possible].sum() + best[~possible].sum()) == 0
+    for draw in drawn:
+        assert bool((log_p.gather(2, draw.unsqueeze(-1))[possible] > LOG_ZERO).all())
+    assert int(drawn[:, ~possible].sum() + best[~possible].sum()) == 0
 
 
 def test_linear_and_log_recursions_agree() -> None:
@@ -331,7 +327,7 @@ def assert_same(ops: str, found: Tensor, expected: Tensor) -> None:
 @tilts
 def test_a_row_does_not_depend_on_its_batch(ops: str, tilt: float) -> None:
     log_p, lengths = tilted(random_log_p(6, 7, 4), tilt), torch.tensor([3, 21, 0, 1, 12, 20])
-    uniforms = torch.rand(6, 7, dtype=torch.float64)
+    uniforms = torch.rand(1, 6, 7, dtype=torch.float64)
     weight = torch.randn(6, 7, 21, 3, dtype=torch.float64)
     together = log_p.clone().requires_grad_()
     batch = fertility.marginals(together, lengths, 21)
@@ -343,8 +339,8 @@ def test_a_row_does_not_depend_on_its_batch(ops: str, tilt: float) -> None:
         assert_same(ops, batch[one, :, :length], row)
         assert_same(ops, together.grad[one], alone.grad)
         assert torch.equal(fertility.argmax(log_p, lengths)[one], fertility.argmax(log_p[one], lengths[one]))
-        drawn = fertility.sample(log_p, lengths, uniforms)[one]
-        assert torch.equal(drawn, fertility.sample(log_p[one], lengths[one], uniforms[one]))
+        drawn = fertility.sample(log_p, lengths, uniforms)[:, one]
+        assert torch.equal(drawn, fertility.sample(log_p[one], lengths[one], uniforms[:, one]))
 
 
 @tilts
@@ -409,7 +405,7 @@ def test_rows_of_impossible_length_are_zero(ops: str, length: int) -> None:
     log_p = certain([1, 2], d=2)
     assert not fertility.marginals(log_p, torch.tensor([length]), 5).any()
     assert not fertility.argmax(log_p, torch.tensor([length])).any()
-    assert not fertility.sample(log_p, torch.tensor([length]), torch.rand(1, 2)).any()
+    assert not fertility.sample(log_p, torch.tensor([length]), torch.rand(1, 1, 2)).any()
 
 
 def test_length_above_max_length_is_zero(ops: str) -> None:
@@ -457,16 +453,16 @@ def test_wrong_arguments_are_named(
 
 
 def test_wrong_uniforms_are_named(ops: str) -> None:
-    with pytest.raises(ValueError, match=r"uniforms: expected shape \(2, 3\), found \(2, 4\)"):
-        fertility.sample(GOOD, ROWS, torch.rand(2, 4))
+    with pytest.raises(ValueError, match=r"uniforms: expected shape \(S, 2, 3\), found \(1, 2, 4\)"):
+        fertility.sample(GOOD, ROWS, torch.rand(1, 2, 4))
     with pytest.raises(TypeError, match="uniforms: expected a floating-point tensor"):
-        fertility.sample(GOOD, None, torch.zeros(2, 3, dtype=torch.int64))
+        fertility.sample(GOOD, None, torch.zeros(1, 2, 3, dtype=torch.int64))
 
 
 def test_operators_keep_torchs_rules() -> None:
     log_p, lengths = random_log_p(2, 3, 4).requires_grad_(), torch.tensor([2, 5])
     plain = log_p.detach()
-    uniforms = torch.rand(2, 3, dtype=torch.float64)
+    uniforms = torch.rand(5, 2, 3, dtype=torch.float64)
     torch.library.opcheck(fertility._length_log_probs, (log_p, lengths, 5))
     torch.library.opcheck(fertility._marginals, (log_p, lengths, 5))
     torch.library.opcheck(fertility._length_log_probs_backward, (plain.new_ones(2, 6), plain, lengths))

@@ -158,9 +158,9 @@ class TestAgainstEnumeration:
         lengths = torch.full((draws,), length)
         _, rules = ops.inside(oracle.pack(scores), lengths[:1], length)
         uniforms = torch.rand(
-            draws, length - 1, generator=torch.Generator().manual_seed(0), dtype=torch.float64
+            1, draws, length - 1, generator=torch.Generator().manual_seed(0), dtype=torch.float64
         )
-        samples = ops.sample_tree(rules.expand(draws, -1, -1), lengths, uniforms, length)
+        samples = ops.sample_tree(rules.expand(draws, -1, -1), lengths, uniforms, length)[0]
         index = {tuple(oracle.nodes(tree)): number for number, tree in enumerate(exact.trees)}
         drawn = [index[tuple(tuple(node) for node in tree)] for tree in samples.tolist()]
         observed = np.bincount(drawn, minlength=len(index))
@@ -333,7 +333,7 @@ class TestKernelsAgainstTorch:
         scores, lengths, length = example
         assert torch.equal(permutation.best_tree(*example), naive.best_tree(*example))
         rules = naive.inside(*example)[1]
-        shape = (len(lengths), max(length - 1, 1))
+        shape = (2, len(lengths), max(length - 1, 1))
         uniforms = torch.rand(shape, generator=torch.Generator().manual_seed(0), dtype=scores.dtype)
         ours = permutation.sample_tree(rules, lengths, uniforms, length)
         assert torch.equal(ours, naive.sample_tree(rules, lengths, uniforms, length))
@@ -432,7 +432,7 @@ class TestExtremes:
         assert torch.equal(marginals, torch.ones(2, 1, 1))
         assert torch.equal(entropy, torch.zeros(2))
         assert ops.best_tree(scores, lengths, 1).shape == (2, 0, 4)
-        assert ops.sample_tree(rules, lengths, torch.rand(2, 1), 1).shape == (2, 0, 4)
+        assert ops.sample_tree(rules, lengths, torch.rand(3, 2, 1), 1).shape == (3, 2, 0, 4)
         assert gradient(ops, scores, lengths, 1).shape == (2, 0, 2)
 
     def test_empty_batch(self, ops):
@@ -454,13 +454,13 @@ class TestExtremes:
             scores[0, oracle.splits(4).index((i, j, k)), operation] = 1e4
         lengths = torch.tensor([4])
         _, rules = ops.inside(scores, lengths, 4)
-        nodes = ops.sample_tree(rules, lengths, torch.full((1, 3), uniform), 4)
+        nodes = ops.sample_tree(rules, lengths, torch.full((1, 1, 3), uniform), 4)[0]
         assert [tuple(node) for node in nodes[0].tolist()] == possible
 
     def test_largest_uniform_survives_rounding(self, ops):
         lengths = torch.full((50,), 12)
         _, rules = ops.inside(packed_scores(50, 12, dtype=torch.float32), lengths, 12)
-        nodes = ops.sample_tree(rules, lengths, torch.full((50, 11), 1.0 - 2.0**-24), 12)
+        nodes = ops.sample_tree(rules, lengths, torch.full((1, 50, 11), 1.0 - 2.0**-24), 12)[0]
         start, split, end, operation = nodes.unbind(-1)
         assert ((start < split) & (split < end) & (operation >= 0) & (operation <= 1)).all()
 
@@ -555,7 +555,7 @@ def operator_examples():
         "tree_entropy": (rules.clone().requires_grad_(), lengths, 5),
         "tree_entropy_backward": (torch.ones_like(entropy), rules, lengths, 5),
         "tree_best": (scores, lengths, 5),
-        "tree_sample": (rules, lengths, torch.rand(3, 4, dtype=torch.float64), 5),
+        "tree_sample": (rules, lengths, torch.rand(2, 3, 4, dtype=torch.float64), 5),
     }
 
 

@@ -20,7 +20,7 @@ from ftor.model.prediction import Prediction, Structure
 from ftor.model.structure import structures
 from ftor.model.tensors import CheckpointError, load_tensors, save_tensors
 from ftor.networks import Constraint, Network, build
-from ftor.ops.threads import Array
+from ftor.ops.arrays import Array
 from ftor.reporting import SILENT, Report
 from ftor.text.copying import Copying
 from ftor.text.reading import DataError, Pair, Source, read_source, read_sources

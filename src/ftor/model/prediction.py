@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from ftor.ops.threads import Array
+from ftor.ops.arrays import Array
 from ftor.trees import PermutationTree
 
 

@@ -28,7 +28,7 @@ def structures(
         explained = network.explain(replace(one, source=one.source[:, :n], emphasised=emphasised), length)
         assert explained is not None
         reading, alignment = explained
-        fertilities = reading.fertility.argmax(length)[0].tolist()
+        fertilities = reading.fertility.given(length).argmax[0].tolist()
         copies = alignment.copies[0].sum(-1).cpu().numpy()
         tree, reordering = None, None
         if alignment.permutation is not None:

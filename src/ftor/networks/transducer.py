@@ -121,7 +121,7 @@ class Transducer(Network):
 
     def align(self, reading: Reading, lengths: Tensor) -> Alignment:
         """Align the source with outputs of `lengths` (B,)."""
-        copies = reading.fertility.marginals(lengths)
+        copies = reading.fertility.given(lengths).marginals
         by_copy = copies.transpose(2, 3)
         B, n, d, L = by_copy.shape
         if self.config.order == "fertility":

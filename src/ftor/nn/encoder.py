@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from ftor.nn.padding import inside, padded, real_positions
-from ftor.ops.check import check_dropout, check_lengths, check_shape, check_size
+from ftor.ops.check import check_dropout, check_lengths, check_range, check_shape, check_size
 from ftor.ops.recurrence import highway_lstm
 
 
@@ -61,7 +61,8 @@ class HighwayBiLSTM(nn.Module):
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
         """Turn `x` (B, n, inputs) with `lengths` (B,) int64, 1..n, into E tensors (B, n, D), 0 past them."""
         check_shape("x", x, ("B", "n", self.inputs))
-        check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the n of x")
+        check_lengths("lengths", lengths, "x", x)
+        check_range("lengths", lengths, 1, x.shape[1], "the n of x")
         # Padding gets no gradient, but 0·NaN would be NaN in that of the projection's weights.
         padding = ~inside(lengths, x.shape[1])
         x = x.masked_fill(padding[..., None], 0) if bool(padding.any()) else x
@@ -202,7 +203,8 @@ class BiLSTM(nn.Module):
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
         """Turn `x` (B, n, D) with `lengths` (B,) int64, 1..n, into E tensors (B, n, D), 0 past them."""
         check_shape("x", x, ("B", "n", self.width))
-        check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the n of x")
+        check_lengths("lengths", lengths, "x", x)
+        check_range("lengths", lengths, 1, x.shape[1], "the n of x")
         return self.encode(x, lengths)
 
     def project(self, x: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ class FertilityLayer(nn.Module):
         hidden: size of the MLP's hidden layer.
         dropout: probability of dropping its units in training.
         temperature: τ; larger is flatter.
+        validate_args: whether `Fertility` checks values; see there.
     """
 
     def __init__(
@@ -25,6 +26,7 @@ class FertilityLayer(nn.Module):
         hidden: int = 128,
         dropout: float = 0.1,
         temperature: float = 1.0,
+        validate_args: bool | None = None,
     ) -> None:
         super().__init__()
         check_size("width", width, 1)
@@ -33,7 +35,7 @@ class FertilityLayer(nn.Module):
         check_dropout(dropout)
         if not isinstance(temperature, int | float) or temperature <= 0:
             raise ValueError(f"temperature: expected a positive number, found {temperature!r}")
-        self.width, self.temperature = width, temperature
+        self.width, self.temperature, self.validate_args = width, temperature, validate_args
         self.mlp = nn.Sequential(
             nn.Linear(width, hidden), nn.ELU(), nn.Dropout(dropout), nn.Linear(hidden, max_fertility + 1)
         )
@@ -49,8 +51,8 @@ class FertilityLayer(nn.Module):
         """
         check_shape("x", x, ("B", "n", self.width))
         if source_lengths is not None:
-            check_lengths("source_lengths", source_lengths, "x", x, 1, x.shape[1], "the n of x")
+            check_lengths("source_lengths", source_lengths, "x", x)
             # Padding gets no gradient, but 0·NaN would be NaN in that of the MLP's weights.
             padding = ~inside(source_lengths, x.shape[1])
             x = x.masked_fill(padding[..., None], 0)
-        return Fertility(self.mlp(x) / self.temperature, source_lengths)
+        return Fertility(self.mlp(x) / self.temperature, source_lengths, self.validate_args)

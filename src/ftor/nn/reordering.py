@@ -21,9 +21,16 @@ class ReorderingLayer(nn.Module):
         width: D, the size of the incoming vectors, even.
         hidden: H, the size of the scorer's hidden layer; 4·D by default.
         dropout: probability of dropping its units in training.
+        validate_args: whether `SeparablePermutation` checks values; see there.
     """
 
-    def __init__(self, width: int, hidden: int | None = None, dropout: float = 0.1) -> None:
+    def __init__(
+        self,
+        width: int,
+        hidden: int | None = None,
+        dropout: float = 0.1,
+        validate_args: bool | None = None,
+    ) -> None:
         super().__init__()
         check_size("width", width, 2)
         if width % 2:
@@ -31,7 +38,7 @@ class ReorderingLayer(nn.Module):
         if hidden is not None:
             check_size("hidden", hidden, 1)
         check_dropout(dropout)
-        self.width, self.dropout = width, dropout
+        self.width, self.dropout, self.validate_args = width, dropout, validate_args
         self.begin = nn.Parameter(torch.randn(width))
         self.end = nn.Parameter(torch.randn(width))
         self.hidden = nn.Linear(2 * width, 4 * width if hidden is None else hidden)
@@ -49,7 +56,7 @@ class ReorderingLayer(nn.Module):
         `generator` draws the seed of dropout in training; torch's default one if not given.
         """
         check_shape("x", x, ("B", "L", self.width))
-        check_lengths("lengths", lengths, "x", x, 1, x.shape[1], "the L of x")
+        check_lengths("lengths", lengths, "x", x)
         fence_posts = self._fence_posts(x, lengths)
         left, right = self.hidden.weight.chunk(2, dim=1)
         return SeparablePermutation.from_differences(
@@ -61,6 +68,7 @@ class ReorderingLayer(nn.Module):
             lengths,
             dropout=self.dropout if self.training else 0.0,
             generator=generator,
+            validate_args=self.validate_args,
         )
 
     def _fence_posts(self, x: Tensor, lengths: Tensor) -> Tensor:

@@ -1,4 +1,7 @@
-"""Checks of arguments; every error names the argument, what was expected and what was found."""
+"""Checks of arguments. Every error names the argument, what was expected and what was found.
+
+Only `check_range` reads values. The other checks also work on meta tensors and under `torch.func.vmap`.
+"""
 
 from collections.abc import Sequence
 
@@ -49,14 +52,16 @@ def check_device(name: str, tensor: Tensor, other_name: str, other: Tensor) -> N
         raise ValueError(f"{name}: expected device {other.device} like {other_name}, found {tensor.device}")
 
 
-def check_lengths(
-    name: str, lengths: Tensor, other_name: str, other: Tensor, low: int, high: int | Tensor, why: str = ""
-) -> None:
-    """Refuse lengths that are not int64 (B,) with `low` ≤ length ≤ `high`, beside `other` (B, …)."""
+def check_lengths(name: str, lengths: Tensor, other_name: str, other: Tensor) -> None:
+    """Refuse lengths that are not int64 (B,) beside `other` (B, …)."""
     check_shape(name, lengths, other.shape[:1])
     check_device(name, lengths, other_name, other)
     if lengths.dtype != torch.int64:
         raise TypeError(f"{name}: expected torch.int64, found {lengths.dtype}")
+
+
+def check_range(name: str, lengths: Tensor, low: int, high: int | Tensor, why: str = "") -> None:
+    """Refuse lengths (B,) outside `low` ≤ length ≤ `high`, which may be one number or one per row."""
     if isinstance(high, int) and len(lengths):
         least, most = lengths.aminmax()
         if low <= least and most <= high:

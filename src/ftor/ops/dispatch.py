@@ -7,13 +7,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from torch import Tensor  # grammars are read without torch, and import `ftor.ops`
+    from torch import Tensor
 
 LOG_ZERO = -1e30
 """The logarithm of an impossible event: finite, so that sums, masks and gradients stay finite too."""
 
+IMPOSSIBLE = LOG_ZERO / 2
+"""Log-probabilities up to here mean "never"; far below any real one, far above sums that contain LOG_ZERO."""
+
 Implementation = Literal["auto", "torch"]
-_chosen: Implementation = "auto"  # a plain global: torch.compile watches it, and cannot read a ContextVar
+_current: Implementation = "auto"  # a plain global: torch.compile watches it, and cannot read a ContextVar
 
 
 @contextmanager
@@ -23,20 +26,29 @@ def implementation(name: Implementation) -> Iterator[None]:
     The choice holds for every thread of the process while the block runs.
     Plain torch is differentiable any number of times; the kernels are differentiable once.
     """
-    global _chosen
+    global _current
     if name not in ("auto", "torch"):
         raise ValueError(f"implementation: expected 'auto' or 'torch', found {name!r}")
-    before, _chosen = _chosen, name
+    before, _current = _current, name
     try:
         yield
     finally:
-        _chosen = before
+        _current = before
 
 
 def runs_on_kernels(tensor: Tensor) -> bool:
-    """Whether `tensor` goes to the numba kernels (CPU, float32 or float64) or to plain torch."""
-    single_or_double = tensor.is_floating_point() and tensor.element_size() >= 4
-    return _chosen == "auto" and tensor.device.type == "cpu" and single_or_double
+    """Whether `tensor` goes to the numba kernels (CPU, float32 or float64) or to plain torch.
+
+    Within the transforms of `torch.func`, such as `vmap` and `hessian`, everything goes to plain torch.
+    """
+    import torch  # only here: grammars are read without torch, and import `ftor.ops`
+
+    return (
+        _current == "auto"
+        and tensor.device.type == "cpu"
+        and tensor.dtype in (torch.float32, torch.float64)
+        and not torch._C._are_functorch_transforms_active()
+    )
 
 
 def refuse_second_backward(ctx: Any, *grads: Tensor) -> None:

@@ -28,9 +28,10 @@ def first_split(width: Any, L: int) -> Any:
 
 @lru_cache(maxsize=8)
 def _table(L: int) -> tuple[Tensor, Tensor, Tensor]:
-    start, split, end = torch.combinations(torch.arange(L + 1, device="cpu"), 3).unbind(1)
-    order = torch.argsort(((end - start) * (L + 1) + start) * (L + 1) + split)
-    return start[order], split[order], end[order]
+    with torch.inference_mode(False):  # tensors of that mode could not be used in training later
+        start, split, end = torch.combinations(torch.arange(L + 1, device="cpu"), 3).unbind(1)
+        order = torch.argsort(((end - start) * (L + 1) + start) * (L + 1) + split)
+        return start[order], split[order], end[order]
 
 
 def split_table(L: int, device: torch.device | str = "cpu") -> tuple[Tensor, Tensor, Tensor]:
@@ -42,5 +43,24 @@ def split_table(L: int, device: torch.device | str = "cpu") -> tuple[Tensor, Ten
 def pack(scores: Tensor) -> Tensor:
     """Gather dense scores (B, L+1, L+1, L+1, 2), [b, i, j, k, op], into the packed layout (B, S, 2)."""
     posts = scores.shape[1]
-    start, split, end = split_table(posts - 1, scores.device)
-    return scores.flatten(1, 3).index_select(1, (start * posts + split) * posts + end)
+    return scores.flatten(1, 3).index_select(1, _dense_places(posts, scores.device))
+
+
+def unpack(packed: Tensor, L: int) -> Tensor:
+    """Put packed scores (B, S, 2) back into the dense layout (B, L+1, L+1, L+1, 2), with 0 elsewhere."""
+    posts = L + 1
+    dense = packed.new_zeros(packed.shape[0], posts**3, 2)
+    dense = dense.index_copy(1, _dense_places(posts, packed.device), packed)
+    return dense.view(-1, posts, posts, posts, 2)
+
+
+def place_of_split(start: Tensor, split: Tensor, end: Tensor, L: int) -> Tensor:
+    """Where splits (i, j, k) are on the axis."""
+    width = end - start
+    place: Tensor = first_split(width, L) + start * (width - 1) + split - start - 1
+    return place
+
+
+def _dense_places(posts: int, device: torch.device) -> Tensor:
+    start, split, end = split_table(posts - 1, device)
+    return (start * posts + split) * posts + end

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ftor.ops.threads import Array
+from ftor.ops.arrays import Array
 from ftor.reporting import SILENT, Report
 from ftor.text.reading import Pair
 from ftor.text.vocabulary import START_TOKEN, Vocabulary

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ftor.ops.threads import Array
+from ftor.ops.arrays import Array
 from ftor.reporting import SILENT, Report
 from ftor.text.reading import DataError
 

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from ftor.ops.arrays import Array, as_array
-from ftor.ops.cyk.naive import IMPOSSIBLE
 from ftor.ops.cyk.normal_form import NormalForm
+from ftor.ops.dispatch import IMPOSSIBLE
 from ftor.ops.simd import kernel
 from ftor.ops.threads import run_rows
 

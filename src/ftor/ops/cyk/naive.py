@@ -11,9 +11,7 @@ import torch
 from torch import Tensor
 
 from ftor.ops.cyk.normal_form import NormalForm
-from ftor.ops.dispatch import LOG_ZERO
-
-IMPOSSIBLE = LOG_ZERO / 2
+from ftor.ops.dispatch import IMPOSSIBLE
 
 _String = tuple[int, ...]  # of columns
 _Cell = dict[int, list[tuple[float, _String]]]  # by symbol, best first

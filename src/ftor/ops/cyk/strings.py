@@ -7,7 +7,7 @@ which may stand wherever a token class copies.
 import torch
 from torch import Tensor
 
-from ftor.ops.check import check_device, check_floating, check_lengths, check_shape, check_size
+from ftor.ops.check import check_device, check_floating, check_lengths, check_range, check_shape, check_size
 from ftor.ops.cyk import naive
 from ftor.ops.cyk.normal_form import NormalForm
 from ftor.ops.dispatch import runs_on_kernels
@@ -91,4 +91,5 @@ def _check(scores: Tensor, lengths: Tensor, terminals: int) -> None:
         raise ValueError(
             f"scores: expected at least {terminals} columns (one per terminal), found {scores.shape[2]}"
         )
-    check_lengths("lengths", lengths, "scores", scores, 1, scores.shape[1])
+    check_lengths("lengths", lengths, "scores", scores)
+    check_range("lengths", lengths, 1, scores.shape[1])

@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 from torch.library import custom_op
 
-from ftor.ops.check import check_device, check_floating, check_shape
+from ftor.ops.check import check_device, check_floating, check_lengths, check_shape
 from ftor.ops.dispatch import refuse_second_backward, runs_on_kernels
 from ftor.ops.fertility import naive
+from ftor.ops.fertility.naive import longest
 
-__all__ = ["argmax", "length_log_probs", "log_prob_length", "marginals", "sample"]
+__all__ = ["argmax", "entropy", "length_log_probs", "log_prob_length", "longest", "marginals", "sample"]
 
 
 def length_log_probs(log_p: Tensor, max_length: int) -> Tensor:
@@ -70,12 +71,26 @@ def marginals(log_p: Tensor, lengths: Tensor, max_length: int) -> Tensor:
     return compute(log_p, lengths, max_length)
 
 
-def argmax(log_p: Tensor, lengths: Tensor | None) -> Tensor:
-    """The most likely fertilities, among those that add up to the length if one is given.
+def entropy(log_p: Tensor, lengths: Tensor, max_length: int) -> Tensor:
+    """The entropy (B,) in nats of the fertilities given the length of each row; 0 where it is impossible.
+
+    In plain torch on every device, and differentiable any number of times.
 
     Args:
         log_p: (B, n, d+1).
-        lengths: (B,) int64, or None.
+        lengths: (B,) int64, the length of each row.
+        max_length: at least the greatest of them.
+    """
+    _check(log_p, lengths)
+    return naive.entropy(log_p, lengths, max_length)
+
+
+def argmax(log_p: Tensor, lengths: Tensor) -> Tensor:
+    """The most likely fertilities among those that add up to the length.
+
+    Args:
+        log_p: (B, n, d+1).
+        lengths: (B,) int64.
 
     Returns:
         (B, n) int64. The smaller fertility wins a tie, from the last token to the first. Rows whose length
@@ -83,25 +98,25 @@ def argmax(log_p: Tensor, lengths: Tensor | None) -> Tensor:
     """
     _check(log_p, lengths)
     log_p = log_p.detach()
-    if lengths is None or not runs_on_kernels(log_p):
+    if not runs_on_kernels(log_p):
         return naive.argmax(log_p, lengths)
     best: Tensor = _argmax(log_p, lengths)
     return best
 
 
 def sample(log_p: Tensor, lengths: Tensor | None, uniforms: Tensor) -> Tensor:
-    """One draw of the fertilities, given the length of each row if there is one.
+    """S draws of the fertilities of each row, given its length if there is one.
 
     Args:
         log_p: (B, n, d+1).
         lengths: (B,) int64, or None.
-        uniforms: (B, n) in [0, 1); the draw is a function of them.
+        uniforms: (S, B, n) in [0, 1); the draws are a function of them.
 
     Returns:
-        (B, n) int64. Rows whose length is impossible are all 0.
+        (S, B, n) int64. Rows whose length is impossible are all 0.
     """
     _check(log_p, lengths)
-    check_shape("uniforms", uniforms, log_p.shape[:2])
+    check_shape("uniforms", uniforms, ("S", *log_p.shape[:2]))
     check_floating("uniforms", uniforms)
     check_device("uniforms", uniforms, "log_p", log_p)
     log_p = log_p.detach()
@@ -115,10 +130,7 @@ def _check(log_p: Tensor, lengths: Tensor | None = None) -> None:
     check_shape("log_p", log_p, ("B", "n", "d+1"))
     check_floating("log_p", log_p)
     if lengths is not None:
-        check_shape("lengths", lengths, log_p.shape[:1])
-        if lengths.dtype != torch.int64:
-            raise TypeError(f"lengths: expected torch.int64, found {lengths.dtype}")
-        check_device("lengths", lengths, "log_p", log_p)
+        check_lengths("lengths", lengths, "log_p", log_p)
 
 
 # The kernels as torch operators. Each imports cpu.py when it first runs, because that imports numba.
@@ -194,7 +206,7 @@ def _sample(log_p: Tensor, lengths: Tensor, uniforms: Tensor) -> Tensor:
 
 @_sample.register_fake
 def _(log_p: Tensor, lengths: Tensor, uniforms: Tensor) -> Tensor:
-    return lengths.new_empty(log_p.shape[:2])
+    return lengths.new_empty(uniforms.shape)
 
 
 def _keep_inputs(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

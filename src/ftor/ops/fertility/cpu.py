@@ -14,8 +14,8 @@ import numpy as np
 from torch import Tensor
 
 from ftor.ops.arrays import Array, as_array
-from ftor.ops.dispatch import LOG_ZERO
-from ftor.ops.fertility.naive import IMPOSSIBLE, longest
+from ftor.ops.dispatch import IMPOSSIBLE, LOG_ZERO
+from ftor.ops.fertility.naive import longest
 from ftor.ops.simd import kernel
 from ftor.ops.threads import run_rows
 
@@ -70,8 +70,8 @@ def argmax(log_p: Tensor, lengths: Tensor) -> Tensor:
 
 
 def sample(log_p: Tensor, lengths: Tensor, uniforms: Tensor) -> Tensor:
-    """Fertilities given the length of each row, by inverse CDF: (B, n, d+1), (B,), (B, n) → (B, n)."""
-    out = lengths.new_zeros(log_p.shape[:2])
+    """Fertilities given the length of each row, by inverse CDF: (B, n, d+1), (B,), (S, B, n) → (S, B, n)."""
+    out = lengths.new_zeros(uniforms.shape)
     targets = as_array(lengths)
     draws = as_array(uniforms.double())
     _run(_sample, log_p, targets, as_array(log_p), targets, longest(log_p, lengths), draws, out.numpy())
@@ -379,13 +379,14 @@ def _sample(rows: Array, log_p: Array, lengths: Array, high: int, uniforms: Arra
         length = lengths[b]
         if not _is_possible(log_p[b], length, high, log_sums, chosen):
             continue
-        end = length
-        for i in range(n - 1, -1, -1):
-            before = _reachable(i, n, width - 1, length, length)
-            r_first, r_stop = max(0, end + 1 - before[1]), min(width, end + 1 - before[0])
-            fertility = r_first + _inverse_cdf(chosen[i, r_first:r_stop, end], uniforms[b, i])
-            out[b, i] = fertility
-            end -= fertility
+        for s in range(len(uniforms)):
+            end = length
+            for i in range(n - 1, -1, -1):
+                before = _reachable(i, n, width - 1, length, length)
+                r_first, r_stop = max(0, end + 1 - before[1]), min(width, end + 1 - before[0])
+                fertility = r_first + _inverse_cdf(chosen[i, r_first:r_stop, end], uniforms[s, b, i])
+                out[s, b, i] = fertility
+                end -= fertility
 
 
 @kernel

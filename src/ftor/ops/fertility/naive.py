@@ -8,10 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ftor.ops.dispatch import LOG_ZERO
-
-IMPOSSIBLE = LOG_ZERO / 2
-"""Log-probabilities up to here mean "never"; far below any real one, far above sums that contain LOG_ZERO."""
+from ftor.ops.dispatch import IMPOSSIBLE, LOG_ZERO
 
 
 def length_log_probs(log_p: Tensor, max_length: int) -> Tensor:
@@ -23,8 +20,8 @@ def length_log_probs(log_p: Tensor, max_length: int) -> Tensor:
 def log_prob_length(log_p: Tensor, lengths: Tensor) -> Tensor:
     """The log P(f_1 + … + f_n = length) of each row's length: (B, n, d+1), (B,) → (B,)."""
     high = longest(log_p, lengths)
-    found = length_log_probs(log_p, high).gather(1, lengths.clamp(0, high).unsqueeze(1)).squeeze(1)
-    return torch.where((lengths >= 0) & (lengths <= high), found, LOG_ZERO)
+    log_probs = length_log_probs(log_p, high).gather(1, lengths.clamp(0, high).unsqueeze(1)).squeeze(1)
+    return torch.where((lengths >= 0) & (lengths <= high), log_probs, LOG_ZERO)
 
 
 def marginals(log_p: Tensor, lengths: Tensor, max_length: int) -> Tensor:
@@ -41,34 +38,65 @@ def marginals(log_p: Tensor, lengths: Tensor, max_length: int) -> Tensor:
     return _by_position(at_least).to(log_p.dtype)
 
 
-def argmax(log_p: Tensor, lengths: Tensor | None) -> Tensor:
-    """The most likely fertilities, given the length of each row if there is one: (B, n, d+1) → (B, n)."""
-    if lengths is None:
-        return log_p.argmax(-1)
+def entropy(log_p: Tensor, lengths: Tensor, max_length: int) -> Tensor:
+    """The entropy of the fertilities given the length of each row: (B, n, d+1), (B,) → (B,)."""
+    log_sums, predecessors = _prefix_sums(_wide(log_p), max_length)
+    mass = _start_of_walk(log_sums, lengths)
+    total = torch.zeros_like(mass[:, 0])
+    for predecessor in reversed(predecessors):
+        # A step of probability 0 adds nothing, and the logarithm of the smallest number keeps that finite.
+        surprise = -predecessor * predecessor.clamp_min(torch.finfo(predecessor.dtype).tiny).log()
+        total = total + (mass * surprise.sum(-1)).sum(-1)
+        mass = _by_start(mass.unsqueeze(-1) * predecessor).sum(-1)
+    return total.to(log_p.dtype)
+
+
+def argmax(log_p: Tensor, lengths: Tensor) -> Tensor:
+    """The most likely fertilities given the length of each row: (B, n, d+1), (B,) → (B, n)."""
     log_p = _wide(log_p)
     best = _empty_prefix(log_p, longest(log_p, lengths))
     choices = []
     for i in range(log_p.shape[1]):
         best, choice = _continuations(best, log_p[:, i]).max(-1)
         choices.append(choice)
-    return _walk_back(best, lengths, choices)
+    possible = _start_of_walk(best, lengths).any(1)
+    position = torch.where(possible, lengths, 0)
+    fertilities = []
+    for choice in reversed(choices):
+        fertility = torch.where(possible, choice.gather(1, position.unsqueeze(1)).squeeze(1), 0)
+        position = position - fertility
+        fertilities.append(fertility)
+    return torch.stack(fertilities[::-1], dim=1)
 
 
 def sample(log_p: Tensor, lengths: Tensor | None, uniforms: Tensor) -> Tensor:
-    """Fertilities by inverse CDF from `uniforms` in [0, 1): (B, n, d+1), (B, n) → (B, n)."""
+    """Fertilities by inverse CDF from `uniforms` in [0, 1): (B, n, d+1), (S, B, n) → (S, B, n)."""
     log_p = _wide(log_p)
     uniforms = uniforms.to(log_p.dtype)
     if lengths is None:
         return _inverse_cdf(log_p.exp(), uniforms)
     log_sums, predecessors = _prefix_sums(log_p, longest(log_p, lengths))
-    drawn = [_inverse_cdf(p, uniforms[:, i, None]) for i, p in enumerate(predecessors)]
-    return _walk_back(log_sums, lengths, drawn)
+    possible = _start_of_walk(log_sums, lengths).any(1)
+    position = torch.where(possible, lengths, 0).expand(uniforms.shape[:2])
+    rows = torch.arange(log_p.shape[0], device=log_p.device)
+    fertilities = []
+    for predecessor, uniform in zip(reversed(predecessors), reversed(uniforms.unbind(2)), strict=True):
+        fertility = torch.where(possible, _inverse_cdf(predecessor[rows, position], uniform), 0)
+        position = position - fertility
+        fertilities.append(fertility)
+    return torch.stack(fertilities[::-1], dim=2)
 
 
 def longest(log_p: Tensor, lengths: Tensor) -> int:
-    """The largest of `lengths` that n tokens can reach."""
-    reachable = log_p.shape[1] * (log_p.shape[2] - 1)
-    return min(max([0, *map(int, lengths.tolist())]), reachable)
+    """The largest of `lengths` that n tokens can reach; n·d if their values cannot be read.
+
+    That is so on the device "meta" and under `torch.func.vmap`.
+    """
+    reachable: int = log_p.shape[1] * (log_p.shape[2] - 1)
+    try:
+        return min(max([0, *map(int, lengths.tolist())]), reachable)
+    except RuntimeError:
+        return reachable
 
 
 def _wide(log_p: Tensor) -> Tensor:
@@ -88,15 +116,14 @@ def _prefix_sums(log_p: Tensor, max_length: int) -> tuple[Tensor, list[Tensor]]:
 
 
 def _empty_prefix(log_p: Tensor, max_length: int) -> Tensor:
-    log_sums = log_p.new_full((log_p.shape[0], max_length + 1), LOG_ZERO)
-    log_sums[:, 0] = 0.0
-    return log_sums
+    return F.pad(log_p.new_zeros(log_p.shape[0], 1), (0, max_length), value=LOG_ZERO)
 
 
 def _continuations(log_sums: Tensor, log_p: Tensor) -> Tensor:
     """[b,s,r] = log_sums[b,s-r] + log_p[b,r]: the ways to reach s with this token's fertility r."""
-    d = log_p.shape[-1] - 1
-    windows = F.pad(log_sums, (d, 0), value=LOG_ZERO).unfold(1, d + 1, 1)
+    d, sums = log_p.shape[-1] - 1, log_sums.shape[1]
+    before = F.pad(log_sums, (d, 0), value=LOG_ZERO)
+    windows = torch.stack([before[:, r : r + sums] for r in range(d + 1)], -1)
     return windows.flip(-1) + log_p.unsqueeze(1)
 
 
@@ -119,18 +146,6 @@ def _by_position(x: Tensor) -> Tensor:
     shift = torch.arange(d - 1, -1, -1, device=x.device)
     index = torch.arange(sums - 1, device=x.device).unsqueeze(1) + shift
     return F.pad(x, (0, 0, d - 1, 0)).gather(2, index.expand(batch, n, -1, -1))
-
-
-def _walk_back(log_sums: Tensor, lengths: Tensor, steps: list[Tensor]) -> Tensor:
-    """Follow steps[i][b,s], the fertility of token i+1 at prefix sum s, from each row's length to 0."""
-    possible = _start_of_walk(log_sums, lengths).any(1, keepdim=True)
-    position = torch.where(possible, lengths.unsqueeze(1), 0)
-    fertilities = []
-    for step in reversed(steps):
-        fertility = torch.where(possible, step.gather(1, position), 0)
-        position = position - fertility
-        fertilities.append(fertility)
-    return torch.cat(fertilities[::-1], dim=1)
 
 
 def _inverse_cdf(p: Tensor, uniforms: Tensor) -> Tensor:

@@ -56,9 +56,9 @@ def best_tree(scores: Tensor, lengths: Tensor, L: int) -> Tensor:
 
 
 def sample_tree(rules: Tensor, lengths: Tensor, uniforms: Tensor, L: int) -> Tensor:
-    """Nodes (B, L−1, 4) of one tree per row, a function of `uniforms` (B, max(L−1, 1)) in [0, 1)."""
+    """Nodes (S, B, L−1, 4) of S trees per row, a function of `uniforms` (S, B, max(L−1, 1)) in [0, 1)."""
     _check("rules", rules, lengths, L)
-    check_shape("uniforms", uniforms, (len(lengths), max(L - 1, 1)))
+    check_shape("uniforms", uniforms, ("S", len(lengths), max(L - 1, 1)))
     check_floating("uniforms", uniforms)
     check_device("uniforms", uniforms, "rules", rules)
     compute = _sample_tree if runs_on_kernels(rules) else naive.sample_tree
@@ -68,7 +68,7 @@ def sample_tree(rules: Tensor, lengths: Tensor, uniforms: Tensor, L: int) -> Ten
 def _check(name: str, packed: Tensor, lengths: Tensor, L: int) -> None:
     check_shape(name, packed, ("B", number_of_splits(L), 2))
     check_floating(name, packed)
-    check_lengths("lengths", lengths, name, packed, 1, L)
+    check_lengths("lengths", lengths, name, packed)
 
 
 # The kernels as torch operators. Each imports cpu.py when it first runs, because that imports numba.
@@ -169,7 +169,7 @@ def _sample_tree(rules: Tensor, lengths: Tensor, uniforms: Tensor, L: int) -> Te
 
 @_sample_tree.register_fake
 def _(rules: Tensor, lengths: Tensor, uniforms: Tensor, L: int) -> Tensor:
-    return lengths.new_empty(rules.shape[0], max(L - 1, 0), 4)
+    return lengths.new_empty(*uniforms.shape[:2], max(L - 1, 0), 4)
 
 
 def _keep_rules(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from ftor.ops import splits
 from ftor.ops.arrays import Array, as_array
+from ftor.ops.check import check_range
 from ftor.ops.simd import WIDTH, fill, fma, kernel, load, store, total
 from ftor.ops.threads import run_rows
 
@@ -23,7 +24,7 @@ first_split = kernel(splits.first_split)
 def inside(scores: Tensor, lengths: Tensor, L: int) -> tuple[Tensor, Tensor]:
     """Log partition (B,) and rule probabilities (B, S, 2) of `scores` (B, S, 2)."""
     log_partition, rules = scores.new_zeros(scores.shape[0]), torch.zeros_like(scores)
-    _run(_inside, lengths, as_array(scores), L, log_partition.numpy(), rules.numpy())
+    _run(_inside, lengths, L, as_array(scores), log_partition.numpy(), rules.numpy())
     return log_partition, rules
 
 
@@ -33,55 +34,56 @@ def inside_backward(
     """Gradient of `inside` for its scores (B, S, 2)."""
     grad = torch.zeros_like(rules)
     grads = as_array(grad_log_partition), as_array(grad_rules)
-    _run(_inside_backward, lengths, *grads, as_array(rules), L, grad.numpy())
+    _run(_inside_backward, lengths, L, *grads, as_array(rules), grad.numpy())
     return grad
 
 
 def expected_permutation(rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     """Expected permutation (B, L, L) of rule probabilities (B, S, 2)."""
     expected = rules.new_zeros(rules.shape[0], L, L)
-    _run(_expected_permutation, lengths, as_array(rules), L, expected.numpy())
+    _run(_expected_permutation, lengths, L, as_array(rules), expected.numpy())
     return expected
 
 
 def expected_permutation_backward(grad_expected: Tensor, rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     """Gradient of `expected_permutation` for its rules (B, S, 2)."""
     grad = torch.zeros_like(rules)
-    _run(_expected_permutation_backward, lengths, as_array(grad_expected), as_array(rules), L, grad.numpy())
+    _run(_expected_permutation_backward, lengths, L, as_array(grad_expected), as_array(rules), grad.numpy())
     return grad
 
 
 def entropy(rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     """Entropy (B,) of the tree distribution with rule probabilities (B, S, 2)."""
     result = rules.new_zeros(rules.shape[0])
-    _run(_entropy, lengths, as_array(rules), L, result.numpy())
+    _run(_entropy, lengths, L, as_array(rules), result.numpy())
     return result
 
 
 def entropy_backward(grad_entropy: Tensor, rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     """Gradient of `entropy` for its rules (B, S, 2)."""
     grad = torch.zeros_like(rules)
-    _run(_entropy_backward, lengths, as_array(grad_entropy), as_array(rules), L, grad.numpy())
+    _run(_entropy_backward, lengths, L, as_array(grad_entropy), as_array(rules), grad.numpy())
     return grad
 
 
 def best_tree(scores: Tensor, lengths: Tensor, L: int) -> Tensor:
     """Nodes (B, L−1, 4) of each row's tree of highest score, in preorder."""
     nodes = lengths.new_full((scores.shape[0], max(L - 1, 0), 4), -1)
-    _run(_best_tree, lengths, as_array(scores), L, nodes.numpy())
+    _run(_best_tree, lengths, L, as_array(scores), nodes.numpy())
     return nodes
 
 
 def sample_tree(rules: Tensor, lengths: Tensor, uniforms: Tensor, L: int) -> Tensor:
-    """Nodes (B, L−1, 4) of one tree per row, drawn by `uniforms` (B, L−1)."""
-    nodes = lengths.new_full((rules.shape[0], max(L - 1, 0), 4), -1)
-    _run(_sample_tree, lengths, as_array(rules), as_array(uniforms.double()), L, nodes.numpy())
+    """Nodes (S, B, L−1, 4) of S trees per row, drawn by `uniforms` (S, B, L−1)."""
+    nodes = lengths.new_full((*uniforms.shape[:2], max(L - 1, 0), 4), -1)
+    _run(_sample_tree, lengths, L, as_array(rules), as_array(uniforms.double()), nodes.numpy())
     return nodes
 
 
-def _run(row_kernel: Callable[..., None], lengths: Tensor, *args: Any) -> None:
+def _run(row_kernel: Callable[..., None], lengths: Tensor, L: int, *args: Any) -> None:
     sizes: Array = as_array(lengths)
-    run_rows(row_kernel, sizes**3 * 1e-9, sizes, *args)
+    check_range("lengths", lengths, 1, L)  # kernels would read and write past the ends of arrays
+    run_rows(row_kernel, sizes**3 * 1e-9, sizes, L, *args)
 
 
 @kernel
@@ -91,7 +93,7 @@ def _first(i, k, L):
 
 
 @kernel
-def _inside(rows, lengths, scores, L, log_partition, rules):
+def _inside(rows, lengths, L, scores, log_partition, rules):
     exp_of = scores.dtype.type
     for b in rows:
         length = lengths[b]
@@ -120,7 +122,7 @@ def _inside(rows, lengths, scores, L, log_partition, rules):
 
 
 @kernel
-def _inside_backward(rows, lengths, grad_log_partition, grad_rules, all_rules, L, grad_scores):
+def _inside_backward(rows, lengths, L, grad_log_partition, grad_rules, all_rules, grad_scores):
     for b in rows:
         length, rules, grads = lengths[b], all_rules[b], grad_rules[b]
         chart = np.zeros((length + 1, length + 1))  # gradients of log β
@@ -172,7 +174,7 @@ def _place_blocks(rules, length, L, stride, blocks, by_end):
 
 
 @kernel
-def _expected_permutation(rows, lengths, rules, L, expected):
+def _expected_permutation(rows, lengths, L, rules, expected):
     stride = L + 1 + WIDTH
     blocks = np.empty((L + 1) * (L + 1) * stride, rules.dtype)
     by_end = np.empty_like(blocks)
@@ -185,7 +187,7 @@ def _expected_permutation(rows, lengths, rules, L, expected):
 
 
 @kernel
-def _expected_permutation_backward(rows, lengths, grad_expected, all_rules, L, grad_rules):
+def _expected_permutation_backward(rows, lengths, L, grad_expected, all_rules, grad_rules):
     stride = L + 1 + WIDTH
     blocks = np.empty((L + 1) * (L + 1) * stride, all_rules.dtype)
     worths = np.empty_like(
@@ -241,7 +243,7 @@ def _entropy_chart(rules, length, L):
 
 
 @kernel
-def _entropy(rows, lengths, rules, L, entropies):
+def _entropy(rows, lengths, L, rules, entropies):
     for b in rows:
         entropies[b] = _entropy_chart(rules[b], lengths[b], L)[0, lengths[b]]
 
@@ -253,7 +255,7 @@ def _surprise_slope(prob, tiny):
 
 
 @kernel
-def _entropy_backward(rows, lengths, grad_entropy, all_rules, L, grad_rules):
+def _entropy_backward(rows, lengths, L, grad_entropy, all_rules, grad_rules):
     tiny = np.finfo(all_rules.dtype).tiny
     for b in rows:
         length, rules = lengths[b], all_rules[b]
@@ -313,7 +315,7 @@ def _grow(stack, height, node, i, k, choice, nodes):
 
 
 @kernel
-def _best_tree(rows, lengths, scores, L, nodes):
+def _best_tree(rows, lengths, L, scores, nodes):
     stack = np.empty((L + 1, 2), np.int64)
     for b in rows:
         length = lengths[b]
@@ -329,11 +331,12 @@ def _best_tree(rows, lengths, scores, L, nodes):
 
 
 @kernel
-def _sample_tree(rows, lengths, rules, uniforms, L, nodes):
+def _sample_tree(rows, lengths, L, rules, uniforms, nodes):
     stack = np.empty((L + 1, 2), np.int64)
     for b in rows:
-        stack[0, 0], stack[0, 1], height = 0, lengths[b], 1
-        for node in range(lengths[b] - 1):
-            i, k = stack[height - 1]
-            choice = _drawn_choice(rules[b], k - i, _first(i, k, L), uniforms[b, node])
-            height = _grow(stack, height - 1, node, i, k, choice, nodes[b])
+        for s in range(len(uniforms)):
+            stack[0, 0], stack[0, 1], height = 0, lengths[b], 1
+            for node in range(lengths[b] - 1):
+                i, k = stack[height - 1]
+                choice = _drawn_choice(rules[b], k - i, _first(i, k, L), uniforms[s, b, node])
+                height = _grow(stack, height - 1, node, i, k, choice, nodes[s, b])

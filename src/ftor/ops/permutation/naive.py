@@ -128,7 +128,7 @@ def best_tree(scores: Tensor, lengths: Tensor, L: int) -> Tensor:
 
 
 def sample_tree(rules: Tensor, lengths: Tensor, uniforms: Tensor, L: int) -> Tensor:
-    """Nodes (B, L−1, 4) of one tree per row, drawn exactly; `uniforms` (B, L−1) decide node by node."""
+    """Nodes (S, B, L−1, 4) of S trees per row, drawn exactly; `uniforms` (S, B, L−1) decide node by node."""
     cumulative = torch.cat(
         [rules.new_zeros(rules.shape[0], 0)]
         + [probs.flatten(2).cumsum(-1).flatten(1) for _, probs in _by_width(rules, L)],
@@ -139,31 +139,39 @@ def sample_tree(rules: Tensor, lengths: Tensor, uniforms: Tensor, L: int) -> Ten
     def choose(node: int, start: Tensor, width: Tensor) -> Tensor:
         choices = 2 * (width - 1)
         first = 2 * (first_split(width, L) + start * (width - 1))
-        reach = cumulative.gather(1, first[:, None] + torch.minimum(steps, choices[:, None] - 1))
-        level = uniforms[:, node] * reach[:, -1]  # rounding may leave the sum a little off 1
-        return (reach <= level[:, None]).sum(1).minimum(choices - 1)
+        places = first[..., None] + torch.minimum(steps, choices[..., None] - 1)
+        reach = cumulative.expand(*start.shape, -1).gather(-1, places)
+        level = uniforms[..., node] * reach[..., -1]  # rounding may leave the sum a little off 1
+        return (reach <= level[..., None]).sum(-1).minimum(choices - 1)
 
-    return _unfold(choose, lengths, L)
+    return _unfold(choose, lengths.expand(uniforms.shape[:2]), L)
 
 
 def _unfold(choose: Callable[[int, Tensor, Tensor], Tensor], lengths: Tensor, L: int) -> Tensor:
-    """Grow each row's tree in preorder; `choose(node, start, width)` gives 2·(j − i − 1) + op."""
-    B, device = lengths.shape[0], lengths.device
-    rows = torch.arange(B, device=device)
-    nodes = torch.full((B, max(L - 1, 0), 4), -1, dtype=torch.int64, device=device)
-    stack = torch.zeros(B, L + 1, 2, dtype=torch.int64, device=device)
-    stack[:, 0, 1] = lengths
+    """Grow trees of `lengths` (…) in preorder; `choose(node, start, width)` gives 2·(j − i − 1) + op.
+
+    Nothing is written in place or picked by a mask, so that `torch.func.vmap` and meta tensors work.
+    """
+    nodes = []
+    # Spans that are still to be split. The last place is for those that are not: leaves.
+    stack = F.pad(torch.stack([torch.zeros_like(lengths), lengths], -1)[..., None, :], (0, 0, 0, L))
     height = (lengths > 1).long()
     for node in range(L - 1):
         alive = height > 0
-        start, end = stack[rows, (height - 1).clamp_min(0)].unbind(1)
+        start, end = stack.gather(-2, _pairs((height - 1).clamp_min(0))).squeeze(-2).unbind(-1)
         start, end = start * alive, torch.where(alive, end, 2)
         choice = choose(node, start, end - start)
         split = start + 1 + choice // 2
-        nodes[alive, node] = torch.stack([start, split, end, choice % 2], 1)[alive]
+        nodes.append(torch.where(alive[..., None], torch.stack([start, split, end, choice % 2], -1), -1))
         height = height - alive.long()
         for low, high in ((split, end), (start, split)):  # the left child is popped first
             push = alive & (high - low > 1)
-            stack[rows[push], height[push]] = torch.stack([low, high], 1)[push]
+            span = torch.stack([low, high], -1)[..., None, :]
+            stack = stack.scatter(-2, _pairs(torch.where(push, height, L)), span)
             height = height + push.long()
-    return nodes
+    return torch.stack(nodes, -2) if nodes else lengths.new_zeros(*lengths.shape, 0, 4)
+
+
+def _pairs(places: Tensor) -> Tensor:
+    """As an index (…, 1, 2) into a stack of pairs."""
+    return places[..., None, None].expand(*places.shape, 1, 2)

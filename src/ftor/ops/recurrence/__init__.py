@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.library import custom_op
 from torch.nn import functional as F
 
-from ftor.ops.check import check_floating, check_lengths, check_like, check_shape
+from ftor.ops.check import check_floating, check_lengths, check_like, check_range, check_shape
 from ftor.ops.dispatch import refuse_second_backward, runs_on_kernels
 from ftor.ops.recurrence import naive
 
@@ -77,7 +77,8 @@ def _check(projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, kee
     for name, (tensor, shape) in expected.items():
         check_shape(name, tensor, shape)
         check_like(name, tensor, "projected", projected)
-    check_lengths("lengths", lengths, "projected", projected, 1, n, "the n of projected")
+    check_lengths("lengths", lengths, "projected", projected)
+    check_range("lengths", lengths, 1, n, "the n of projected")
 
 
 # The kernels as torch operators. Each imports cpu.py when it first runs, because that imports numba.

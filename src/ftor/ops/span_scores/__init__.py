@@ -98,7 +98,7 @@ def _check(
     for other, tensor, shape in [*expected, ("weight", weight, (2, H)), ("bias", bias, (2,))]:
         check_shape(other, tensor, shape)
         check_like(other, tensor, name, first)
-    check_lengths("lengths", lengths, name, first, 1, first.shape[1] - 1, f"the L of {name}")
+    check_lengths("lengths", lengths, name, first)
     check_dropout(dropout)
 
 

@@ -17,6 +17,7 @@ from torch import Tensor
 
 from ftor.ops import splits
 from ftor.ops.arrays import Array, as_array
+from ftor.ops.check import check_range
 from ftor.ops.simd import WIDTH, fill, fma, keep, kernel, load, relu, spread, step, store, totals
 from ftor.ops.span_scores import dropout
 from ftor.ops.threads import run_rows
@@ -43,6 +44,7 @@ def span_scores(
     B, posts, _ = start.shape
     scores = start.new_zeros(B, splits.number_of_splits(posts - 1), 2)
     inputs = (*_flat(start, start if split is None else split, end, shift, weight), as_array(bias))
+    check_range("lengths", lengths, 1, posts - 1)  # the kernel would read past the ends of arrays
     sizes, shape = as_array(lengths), _shape(start, p, seed)
     run_rows(_forward, _seconds(sizes, start), *inputs, sizes, *shape, scores.numpy())
     return scores

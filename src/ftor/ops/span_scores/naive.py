@@ -19,15 +19,20 @@ def span_scores(
 ) -> Tensor:
     """Scores (B, S, 2) of every split: weight · dropout(relu(start_i + split_j + end_k)) + bias.
 
-    Checkpointing keeps the memory at one width's hidden units, O(l²·H), instead of all, O(l³·H).
+    Checkpointing keeps the memory at one width's hidden units, O(l²·H), instead of all, O(l³·H). It is
+    left out within the transforms of `torch.func`, which do not allow it.
     """
     posts = start.shape[1]
     past_the_end = torch.arange(posts, device=start.device) > lengths[:, None]
     start, split, end = (rows.masked_fill(past_the_end[..., None], 0) for rows in (start, split, end))
     scores = [(start + split + end)[:, :0] @ weight.mT + bias]  # none, but a part of the graph even if L is 1
+    keeps_memory_low = not torch._C._are_functorch_transforms_active()
     for width in range(2, posts):
         args = (start, split, end, weight, bias, lengths, width, dropout, seed)
-        scores.append(checkpoint(_scores_of_width, *args, use_reentrant=False, preserve_rng_state=False))
+        if keeps_memory_low:
+            scores.append(checkpoint(_scores_of_width, *args, use_reentrant=False, preserve_rng_state=False))
+        else:
+            scores.append(_scores_of_width(*args))
     return torch.cat(scores, 1)
 
 

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ftor.model.prediction import Prediction, Structure
-from ftor.ops.threads import Array
+from ftor.ops.arrays import Array
 from ftor.show.explain.labels import shortened, stages
 from ftor.show.explain.tree import draw_tree
 

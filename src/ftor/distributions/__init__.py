@@ -1,0 +1,10 @@
+"""Distributions over fertilities and permutations: the public face of `ftor.ops`.
+
+They are `torch.distributions.Distribution`s over discrete structures, with exact marginals that gradients
+flow through. With `validate_args=False` no check reads the values of a tensor.
+"""
+
+from ftor.distributions.fertility import Fertility, FertilityGivenLength, TopLengths
+from ftor.distributions.permutation import Reorderings, SeparablePermutation
+
+__all__ = ["Fertility", "FertilityGivenLength", "Reorderings", "SeparablePermutation", "TopLengths"]
