@@ -64,7 +64,7 @@ def test_json_lines(tmp_path):
     ("arguments", "code", "message"),
     [
         (["none.tsv"], 1, "none.tsv: No such file"),
-        (["a.tsv"], 1, "a.tsv:2: expected source, tab, target, found no tab"),
+        (["a.tsv"], 1, "a.tsv:2: no tab between source and target"),
         (["a.tsv", "--iterations", "0"], 2, "--iterations"),
         (["a.tsv", "--threshold", "1.5"], 2, "--threshold"),
     ],

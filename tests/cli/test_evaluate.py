@@ -31,4 +31,4 @@ def test_bad_lines(trained, tmp_path):
     path = write_lines(tmp_path / "a.tsv", "a\tb", "a")
     finished = run_here("evaluate", trained, path)
     assert (finished.code, finished.out) == (1, "")
-    assert finished.err == f"error: {path}:2: expected source, tab, target, found no tab\n"
+    assert finished.err == f"error: {path}:2: no tab between source and target\n"

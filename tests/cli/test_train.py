@@ -15,12 +15,12 @@ class TestOwnData:
         assert (finished.code, finished.out) == (1, "")
         problems = finished.err.split("error: ")[1].splitlines()
         assert problems[:6] == [
-            "a.tsv:2: expected source, tab, target, found no tab",
-            "a.tsv:3: expected a source before the tab, found nothing",
-            "a.tsv:4: expected a target after the tab, found nothing",
+            "a.tsv:2: no tab between source and target",
+            "a.tsv:3: no source before the tab",
+            "a.tsv:4: no target after the tab",
             "a.tsv:5: expected UTF-8, found other bytes",
             "b.tsv:2: expected source, tab, target, found 3 columns",
-            "b.tsv:3: expected a target after the tab, found nothing",
+            "b.tsv:3: no target after the tab",
         ]
         assert not (tmp_path / "run").exists()
 

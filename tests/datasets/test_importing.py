@@ -81,7 +81,7 @@ def test_bad_lines_are_named_and_nothing_is_imported(tmp_path):
     for source in ("from", "from.zip"):
         finished = run_here("data", "import", source)
         assert (finished.code, finished.out) == (1, "")
-        assert f"{source}/mirror/train.tsv:2: expected source, tab, target, found no tab" in finished.err
+        assert f"{source}/mirror/train.tsv:2: no tab between source and target" in finished.err
         assert f"{source}/AEM/test.tsv: " in finished.err
         assert not (tmp_path / "data").exists()
 

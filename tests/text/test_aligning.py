@@ -134,7 +134,7 @@ def test_as_many_english_pairs_as_published(name, targets, threshold, expected, 
     assert sum(i == 0 for selected in found for i, _ in selected) == on_start
 
 
-def test_what_all_targets_have_comes_common_token_positions():
+def test_positions_of_the_tokens_that_all_targets_share():
     targets = [("answer", "a", "answer"), ("b", "answer"), ("answer",)]
     assert list(common_token_positions(targets)) == [[0], [1], [0]]
     assert list(common_token_positions([("a",), ("b",)])) == [[], []]

@@ -18,9 +18,9 @@ def write(path: Path, content: str | bytes) -> Path:
 
 def test_only_the_wanted_words_are_kept(tmp_path):
     vectors = read_vectors(write(tmp_path / "glove.txt", FILE), ["of", "é", "unheard"])
-    assert sorted(vectors.found) == ["of", "é"]
+    assert sorted(vectors.by_word) == ["of", "é"]
     assert vectors.size == 3
-    np.testing.assert_allclose(vectors.found["of"], [0.5, -0.25, 0.001])
+    np.testing.assert_allclose(vectors.by_word["of"], [0.5, -0.25, 0.001])
     numbers = [0.5, -0.25, 0.001, 0, 0, 1]
     assert vectors.mean == pytest.approx(np.mean(numbers))
     assert vectors.deviation == pytest.approx(np.std(numbers))
@@ -68,7 +68,10 @@ def test_a_broken_file_is_named_with_its_line(tmp_path, content, message):
 def test_phrases_and_a_header_are_passed_over(tmp_path):
     path = write(tmp_path / "glove.txt", "3 2\nthe 1 2\n. . . 3 4\nof 5 6\n")
     vectors = read_vectors(path, ["the", ".", "of"])
-    assert {word: vector.tolist() for word, vector in vectors.found.items()} == {"the": [1, 2], "of": [5, 6]}
+    assert {word: vector.tolist() for word, vector in vectors.by_word.items()} == {
+        "the": [1, 2],
+        "of": [5, 6],
+    }
 
 
 def test_a_missing_file_is_named(tmp_path):

@@ -24,7 +24,7 @@ from ftor.ops.arrays import Array
 from ftor.reporting import SILENT, Report
 from ftor.text.copying import Copying
 from ftor.text.reading import DataError, Pair, Source, read_source, read_sources
-from ftor.text.vectors import read_vectors, stacked
+from ftor.text.vectors import Vectors, read_vectors
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import SOURCE_SPECIALS, START_TOKEN
 
@@ -85,7 +85,7 @@ class Model:
         source = words.source.tokens
         vectors = read_vectors(path, source, report)
         if report is not None:
-            report.say(f"vectors: {len(vectors.found)} of {len(source)} words are in {path}")
+            report.say(f"vectors: {len(vectors.by_word)} of {len(source)} words are in {path}")
         network, vocabularies = build(config, words, vectors.size)
         # Positions without a word have vectors of their own, too, named as no word of a sentence can be.
         rows = [*(f" {special}" for special in range(SOURCE_SPECIALS)), *source]
@@ -170,14 +170,14 @@ class Model:
             vectors = read_vectors(path, new)
             if vectors.size != size:
                 raise DataError(f"{path}: expected vectors of {size} numbers, found {vectors.size}")
-            found = vectors.found
+            found = vectors.by_word
         elif report is not None:
             report.warn(
                 f"{self.config.data.vectors}: no such file; {len(new)} words that training lacked get random "
                 "vectors"
             )
         mean, deviation = embedding.moments.tolist()
-        embedding.add(torch.from_numpy(stacked(new, found, size, mean, deviation)))
+        embedding.add(torch.from_numpy(Vectors(found, size, mean, deviation).table(new)))
         for word in new:
             source.add(word)
 

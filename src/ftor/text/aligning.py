@@ -1,4 +1,4 @@
-"""Which source token a target token most likely comes from, learned from pairs alone."""
+"""Aligners: the probability that a target token comes from a source token, learned from pairs alone."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,121 +12,128 @@ from ftor.text.reading import Pair
 from ftor.text.vocabulary import START_TOKEN, Vocabulary
 
 DECIMALS = 4
-"""Of the posteriors in a record: more than any threshold needs, and files stay readable."""
+"""Decimals of the posteriors in `Alignments.records`."""
 IDLE_OCCURRENCES = 1.0
-"""How often the Poisson model believes to have seen each source word make nothing, besides what it has seen.
-Without it a word that occurs once would make all that its pair has."""
+"""The Poisson model counts each source word this often more, as if it had then produced nothing.
+Otherwise a source word that occurs once would explain all of its target."""
 
 
 def ibm1(
     pairs: Sequence[Pair], iterations: int, start_token: bool, report: Report | None = None
 ) -> list[Array]:
-    """Posteriors P(target token j comes from source token i) after EM from uniform, without a null word.
+    """Posteriors of IBM model 1, P(target token j comes from source token i), without a null word.
 
-    All that a source word makes shares one unit of probability: t(target word | source word) sums to 1.
+    The probabilities t(target word | source word) sum to 1 for each source word. EM starts from uniform.
 
     Args:
-        pairs: the examples to learn from, and to align.
-        iterations: of EM.
+        pairs: the pairs to learn from and to align.
+        iterations: number of EM iterations.
         start_token: whether a start position comes before each source.
-        report: hears how many iterations are done.
+        report: receives the number of finished iterations.
 
     Returns:
-        For each pair (n, l); each column sums to 1.
+        An array (n, l) for each pair. Each column sums to 1.
     """
-    meetings = _Meetings.of(pairs, start_token)
+    words = _Cooccurrences.of(pairs, start_token)
 
-    def shares(made: Array) -> Array:
-        return made / np.bincount(meetings.source_word, made)[meetings.source_word]
+    def probabilities(counts: Array) -> Array:
+        return counts / np.bincount(words.source_word, counts)[words.source_word]
 
-    return meetings.posteriors(shares, iterations, report, "iterations of IBM model 1")
+    return words.posteriors(probabilities, iterations, report, "iterations of IBM model 1")
 
 
 def poisson(
     pairs: Sequence[Pair], iterations: int, start_token: bool, report: Report | None = None
 ) -> list[Array]:
-    """The same as `ibm1`, of a model in which source words make several target words.
+    """Posteriors of a model in which a source word can produce several target words.
 
-    Every occurrence of a source word makes a Poisson-distributed number of each target word, whose rate is
-    how many it makes on average. So what a word always makes wins over what is merely often near it, and a
-    word that makes two things makes each as surely as a word that makes one: fertility, in the paper's words.
+    Each occurrence of a source word produces a Poisson-distributed number of each target word. The rates are
+    mean counts, so they do not compete as the probabilities of IBM model 1 do: a source word that always
+    produces two target words gets a rate near 1 for both.
+
+    Args and return value are those of `ibm1`.
     """
-    meetings = _Meetings.of(pairs, start_token)
+    words = _Cooccurrences.of(pairs, start_token)
 
-    def rates(made: Array) -> Array:
-        return made / (meetings.occurrences + IDLE_OCCURRENCES)[meetings.source_word]
+    def rates(counts: Array) -> Array:
+        return counts / (words.source_counts + IDLE_OCCURRENCES)[words.source_word]
 
-    return meetings.posteriors(rates, iterations, report, "iterations of the Poisson model")
+    return words.posteriors(rates, iterations, report, "iterations of the Poisson model")
 
 
 ALIGNERS = {"ibm1": ibm1, "poisson": poisson}
 
 
 @dataclass(frozen=True)
-class _Meetings:
-    """Which words are in one pair. A cell is a source position and a target position of one pair.
+class _Cooccurrences:
+    """The word pairs (source word, target word) that occur in the cells of all pairs.
+
+    A cell is a source position and a target position of one pair. Cells are in the order of pairs, source
+    positions and target positions.
 
     Attributes:
         shapes: (n, l) of each pair.
-        cell: for each cell, which two words meet.
-        column: for each cell its target position, counted over all pairs.
-        source_word: for each two words that meet, the source word.
-        occurrences: of each source word.
+        word_pair: for each cell, the number of its word pair.
+        column: for each cell, the number of its target position over all pairs.
+        source_word: for each word pair, the number of its source word.
+        source_counts: for each source word, how often it occurs.
     """
 
     shapes: list[tuple[int, int]]
-    cell: Array
+    word_pair: Array
     column: Array
     source_word: Array
-    occurrences: Array
+    source_counts: Array
 
     @classmethod
-    def of(cls, pairs: Sequence[Pair], start_token: bool) -> "_Meetings":
+    def of(cls, pairs: Sequence[Pair], start_token: bool) -> "_Cooccurrences":
         sources = [source_tokens(pair, start_token) for pair in pairs]
         source = Vocabulary.of(sources, 0)
         target = Vocabulary.of((pair.target for pair in pairs), 0)
-        words: list[Array] = []
+        word_pairs: list[Array] = []
         columns: list[Array] = []
-        occurrences = np.zeros(len(source))
-        first = 0
+        source_counts = np.zeros(len(source))
+        first_column = 0
         for tokens, pair in zip(sources, pairs, strict=True):
             rows = np.array([source.get(token, -1) for token in tokens])
             cols = np.array([target.get(token, -1) for token in pair.target])
-            np.add.at(occurrences, rows, 1)
-            words.append((rows[:, None] * len(target) + cols).ravel())
-            columns.append(np.broadcast_to(first + np.arange(len(cols)), (len(rows), len(cols))).ravel())
-            first += len(cols)
-        met, cell = np.unique(np.concatenate(words), return_inverse=True)
+            np.add.at(source_counts, rows, 1)
+            word_pairs.append((rows[:, None] * len(target) + cols).ravel())
+            numbers = first_column + np.arange(len(cols))
+            columns.append(np.broadcast_to(numbers, (len(rows), len(cols))).ravel())
+            first_column += len(cols)
+        distinct, word_pair = np.unique(np.concatenate(word_pairs), return_inverse=True)
         shapes = [(len(tokens), len(pair.target)) for tokens, pair in zip(sources, pairs, strict=True)]
-        return cls(shapes, cell, np.concatenate(columns), met // len(target), occurrences)
+        return cls(shapes, word_pair, np.concatenate(columns), distinct // len(target), source_counts)
 
     def posteriors(
-        self, table: Callable[[Array], Array], iterations: int, report: Report | None, what: str
+        self, estimate: Callable[[Array], Array], iterations: int, report: Report | None, message: str
     ) -> list[Array]:
-        """EM: `table` says from how often two words made each other how likely they do."""
-        likely = np.ones(len(self.source_word))
+        """Run EM. `estimate` gives the weight of each word pair from its expected count."""
+        weights = np.ones(len(self.source_word))
         with (report or SILENT).counting(iterations) as count:
             for _ in range(iterations):
-                likely = table(np.bincount(self.cell, self._posterior(likely), len(likely)))
-                count.advance(1, what)
+                weights = estimate(np.bincount(self.word_pair, self._posterior(weights), len(weights)))
+                count.advance(1, message)
         ends = np.cumsum([rows * columns for rows, columns in self.shapes])[:-1]
-        parts = np.split(self._posterior(likely), ends)
-        return [part.reshape(shape) for part, shape in zip(parts, self.shapes, strict=True)]
+        arrays = np.split(self._posterior(weights), ends)
+        return [array.reshape(shape) for array, shape in zip(arrays, self.shapes, strict=True)]
 
-    def _posterior(self, likely: Array) -> Array:
-        likelihood = likely[self.cell]
-        return np.asarray(likelihood / np.bincount(self.column, likelihood)[self.column])
+    def _posterior(self, weights: Array) -> Array:
+        """The posterior of each cell: its weight, normalised over the source positions."""
+        cells = weights[self.word_pair]
+        return np.asarray(cells / np.bincount(self.column, cells)[self.column])
 
 
 def source_tokens(pair: Pair, start_token: bool) -> tuple[str, ...]:
-    """The words of a posterior's rows."""
+    """The source tokens that the rows of a posterior stand for."""
     return ((START_TOKEN,) if start_token else ()) + pair.source
 
 
 def common_token_positions(targets: Sequence[Sequence[str]]) -> Iterator[list[int]]:
     """For each target, the first positions of the tokens that all targets share.
 
-    No source word explains them.
+    No source word explains these tokens.
     """
     common = set.intersection(*map(set, targets))
     for target in targets:
@@ -134,14 +141,21 @@ def common_token_positions(targets: Sequence[Sequence[str]]) -> Iterator[list[in
 
 
 def confident(posteriors: Sequence[Array], threshold: float) -> Iterator[list[tuple[int, int]]]:
-    """For each pair, the (source position, target position) of posterior at least `threshold`."""
+    """For each pair, the (source position, target position) with a posterior of at least `threshold`."""
     for posterior in posteriors:
         yield [(int(i), int(j)) for i, j in np.argwhere(posterior >= threshold)]
 
 
 @dataclass(frozen=True)
 class Alignments:
-    """Pairs, their posteriors, and the positions that belong together with confidence."""
+    """Aligned pairs.
+
+    Attributes:
+        pairs: the pairs.
+        posteriors: an array (n, l) for each pair.
+        confident: for each pair, the positions whose posterior reaches the threshold.
+        start_token: whether a start position comes before each source.
+    """
 
     pairs: Sequence[Pair]
     posteriors: list[Array]
@@ -158,12 +172,12 @@ class Alignments:
         start_token: bool,
         report: Report,
     ) -> "Alignments":
-        """Align the pairs by one of `ALIGNERS`."""
+        """Align the pairs with one of `ALIGNERS`."""
         posteriors = ALIGNERS[aligner](pairs, iterations, start_token, report)
         return cls(pairs, posteriors, list(confident(posteriors, threshold)), start_token)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """One record per pair; a posterior's rows are source tokens, its columns target tokens."""
+        """One record per pair, for JSON. Rows of "posteriors" are source tokens, columns target tokens."""
         for pair, posterior, positions in zip(self.pairs, self.posteriors, self.confident, strict=True):
             yield {
                 "line": pair.line,

@@ -10,22 +10,24 @@ from torch import Tensor
 from ftor.text.vocabulary import COPY, SOURCE_SPECIALS, UNKNOWN
 
 NO_CLASS = -1
-"""The target class of a token that the vocabulary lacks."""
+"""The target class of a token that is not in the vocabulary."""
 NO_STRING = -1
-"""The start position and padding, which are copies of nothing."""
+"""The string number of the start position and of padding. They are not copies of anything."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some examples, padded to the longest.
+    """A batch of pairs to train on, padded to the longest.
 
     Attributes:
-        source: (B, n) ids; `source_lengths` (B,).
-        target: (B, L) classes, NO_CLASS for what the vocabulary lacks; `target_lengths` (B,).
-        copyable: (B, n, L) whether the target token is a copy of the source token; None without copying.
-        aligned: (B, n, L) whether the alignment warm-up wants the pair; None without it.
-        rows: (B,) the examples' places in their dataset.
-        emphasised: (B, n) e, 1 for the tokens to emphasise, else 0; None without emphasis.
+        source: (B, n) ids.
+        source_lengths: (B,).
+        target: (B, L) classes. NO_CLASS for a token that is not in the vocabulary.
+        target_lengths: (B,).
+        copyable: (B, n, L) whether the target token is a copy of the source token. None without copying.
+        aligned: (B, n, L) whether the alignment warm-up aligns the two tokens. None without warm-up.
+        rows: (B,) the numbers of the pairs in their `EncodedPairs`.
+        emphasised: (B, n) e, 1 for the tokens to emphasise, else 0. None without emphasis.
     """
 
     source: Tensor
@@ -38,14 +40,14 @@ class Batch:
     emphasised: Tensor | None = None
 
     def with_unknown_words(self, share: float) -> Self:
-        """The same with a share of the source words, drawn at random, unknown."""
+        """The same batch with a random share of the source words replaced by UNKNOWN."""
         if not share:
             return self
         unknown = (torch.rand(self.source.shape) < share) & (self.source >= SOURCE_SPECIALS)
         return replace(self, source=self.source.masked_fill(unknown, UNKNOWN))
 
     def to(self, device: torch.device) -> Self:
-        """The same on another device."""
+        """The same batch on another device."""
         moved: dict[str, Any] = {
             field.name: value.to(device)
             for field in fields(self)
@@ -56,12 +58,12 @@ class Batch:
 
 @dataclass(frozen=True)
 class Copies:
-    """What copying the source tokens of a batch gives.
+    """The copies of the source tokens of a batch.
 
     Attributes:
         choices: (B, n) the choice that a copy of each source token is: its class, or else V + the first
-            position of the same token; NO_CLASS if it cannot be copied.
-        trained: (B, n) whether training makes copies of the choice, and not of its class.
+            position of the same token. NO_CLASS if it cannot be copied.
+        trained: (B, n) whether training treats this choice as a copy.
     """
 
     choices: Tensor
@@ -70,14 +72,15 @@ class Copies:
 
 @dataclass(frozen=True)
 class SourceBatch:
-    """Some sources to predict from, padded to the longest.
+    """A batch of sources to predict from, padded to the longest.
 
     Attributes:
-        source: (B, n) ids; `source_lengths` (B,).
-        copies: None without copying.
-        columns: (B, T + n) the choice of each terminal of a grammar, then of each source token as a copy;
+        source: (B, n) ids.
+        source_lengths: (B,).
+        copies: the copies of the source tokens. None without copying.
+        columns: (B, T + n) the choice of each terminal of a grammar, then of the copy of each source token.
             NO_CLASS if there is none. None without a grammar.
-        emphasised: (B, n) e, 1 for the tokens to emphasise, else 0; None without emphasis.
+        emphasised: (B, n) e, 1 for the tokens to emphasise, else 0. None without emphasis.
     """
 
     source: Tensor
@@ -87,15 +90,15 @@ class SourceBatch:
     emphasised: Tensor | None = None
 
     def take(self, rows: Tensor) -> Self:
-        """Some of the rows."""
+        """The given rows of the batch."""
         return self._map(lambda tensor: tensor[rows])
 
     def to(self, device: torch.device) -> Self:
-        """The same on another device."""
+        """The same batch on another device."""
         return self._map(lambda tensor: tensor.to(device))
 
     def as_trained(self, choices: Tensor) -> Tensor:
-        """The classes that training would have had for `choices` (B,): COPY for what the source has."""
+        """The classes that training would use for `choices` (B,): COPY for tokens of the source."""
         if self.copies is None:
             return choices
         copied = ((self.copies.choices == choices[:, None]) & self.copies.trained).any(1)
@@ -110,7 +113,7 @@ class SourceBatch:
 
 
 class Ragged:
-    """Sequences of different lengths, one after the other in one tensor."""
+    """Sequences of different lengths, concatenated in one tensor."""
 
     def __init__(self, sequences: Sequence[Sequence[int]]) -> None:
         self.lengths = torch.tensor([len(sequence) for sequence in sequences], dtype=torch.int64)

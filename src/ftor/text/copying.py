@@ -1,4 +1,4 @@
-"""Which target tokens are copies of source tokens."""
+"""The rules by which target tokens are copies of source tokens."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from ftor.config import DataConfig
 
 @dataclass(frozen=True)
 class Copying:
-    """The rules of a model that copies.
+    """The copy rules of a model.
 
     Attributes:
-        open: whether a copy may be a word that is no target class.
-        any_case: whether words that differ in case only are copies of each other.
-        never: target tokens that training makes no copies of.
+        open: whether a word that is not a target class can be copied.
+        any_case: whether words that differ only in case are copies of each other.
+        never: target tokens that training does not treat as copies.
     """
 
     open: bool = True
@@ -27,13 +27,13 @@ class Copying:
         return cls(config.copy_vocabulary == "open", config.copy_case == "any", frozenset(config.no_copy))
 
     def key(self, token: str) -> str:
-        """What two tokens share if one is a copy of the other."""
+        """The key of a token. Two tokens are copies of each other if their keys are equal."""
         return token.lower() if self.any_case else token
 
     def keys(self, source: Iterable[str]) -> set[str]:
-        """The keys of a source's tokens."""
+        """The keys of the tokens of a source."""
         return {self.key(token) for token in source}
 
     def is_copy(self, token: str, source_keys: Collection[str]) -> bool:
-        """Whether training takes a target token for a copy."""
+        """Whether training treats a target token as a copy, given the keys of its source."""
         return token not in self.never and self.key(token) in source_keys

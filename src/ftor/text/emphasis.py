@@ -1,27 +1,29 @@
-"""The word that an output is to emphasise, given behind its sentence: `sentence ; word`."""
+"""The word that an output should emphasise. It follows the sentence in the source: `sentence ; word`."""
 
 from collections.abc import Sequence
 
 MARKER = ";"
 
 
-def take_apart(text: str) -> tuple[str, str]:
-    """The sentence and the word, or a `ValueError` that says what is wrong with the text."""
-    sentence, *rest = text.split(MARKER)
-    if len(rest) != 1:
-        raise ValueError(f"expected one {MARKER!r} before the word to emphasise, found {len(rest) or 'none'}")
+def split_source(text: str) -> tuple[str, str]:
+    """Split a source into sentence and word, or raise a `ValueError`."""
+    sentence, *words = text.split(MARKER)
+    if len(words) != 1:
+        raise ValueError(
+            f"expected one {MARKER!r} before the word to emphasise, found {len(words) or 'none'}"
+        )
     if not sentence.strip():
         raise ValueError(f"expected a sentence before {MARKER!r}, found nothing")
-    return sentence.strip(), rest[0].strip()
+    return sentence.strip(), words[0].strip()
 
 
 def check(tokens: Sequence[str], word: str | None) -> None:
-    """Raise a `ValueError` if the word is none of the sentence's tokens."""
+    """Raise a `ValueError` if the word is not a token of the sentence."""
     if word not in tokens:
-        found = "none" if word is None else repr(word)
-        raise ValueError(f"expected a word of the sentence to emphasise, found {found}")
+        shown = "none" if word is None else repr(word)
+        raise ValueError(f"expected a word of the sentence to emphasise, found {shown}")
 
 
 def indicators(tokens: Sequence[str], word: str | None) -> list[int]:
-    """Whether each token is the word, e in x + e·h: 1 or 0."""
+    """For each token, 1 if it is the word and else 0: the e in x + e·h."""
     return [int(token == word) for token in tokens]

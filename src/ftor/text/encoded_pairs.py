@@ -1,4 +1,4 @@
-"""Pairs as tensors: what training cuts into batches."""
+"""Pairs as tensors, from which training takes batches."""
 
 from collections.abc import Callable, Sequence
 
@@ -15,9 +15,9 @@ class EncodedPairs:
     """Pairs as tensors.
 
     Args:
-        pairs: the examples.
-        vocabularies: what numbers their tokens.
-        aligned: for each pair the (source position, target position) that the alignment warm-up wants.
+        pairs: the pairs.
+        vocabularies: give the ids and classes of the tokens.
+        aligned: for each pair, the (source position, target position) that the alignment warm-up aligns.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class EncodedPairs:
             self._target_strings = _numbered([p.target for p in pairs], key, [], numbers)
 
     def _numbers(self, pair: Pair) -> tuple[list[int], list[int]]:
-        """Both sides of a pair, or an error that names its line."""
+        """The ids and classes of a pair. An error names its line."""
         try:
             return self.vocabularies.source_ids(pair.source), self.vocabularies.target_classes(
                 pair.source, pair.target
@@ -49,7 +49,7 @@ class EncodedPairs:
         return len(self.pairs)
 
     def batch(self, rows: Tensor, with_alignments: bool = False) -> Batch:
-        """The examples at `rows` (B,), if asked with the alignments that are wanted of them."""
+        """The batch of the pairs with the numbers `rows` (B,)."""
         copyable = aligned = None
         if self.vocabularies.copying is not None:
             source_strings = self._source_strings.padded(rows, padding=NO_STRING)
@@ -69,7 +69,7 @@ class EncodedPairs:
 def _numbered(
     sentences: Sequence[Sequence[str]], key: Callable[[str], str], start: list[int], numbers: dict[str, int]
 ) -> Ragged:
-    """A number for every token, the same for the same key, after `start`; `numbers` remembers them."""
+    """Number the tokens so that equal keys have equal numbers. `numbers` is updated."""
     return Ragged(
         [start + [numbers.setdefault(key(token), len(numbers)) for token in tokens] for tokens in sentences]
     )

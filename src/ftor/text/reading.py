@@ -12,12 +12,18 @@ from ftor.text.tokenizing import tokenize
 
 
 class DataError(FtorError):
-    """Data that cannot be used; names each file and line, what was expected and what was found."""
+    """Data that cannot be used. The message names each file and line."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One example: the tokens of both sides, the line they come from, and the word to emphasise, if any."""
+    """A source and a target.
+
+    Attributes:
+        source, target: their tokens.
+        line: the line of the file that they come from, counted from 1.
+        emphasis: the source word that the target should emphasise, if any.
+    """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -26,18 +32,18 @@ class Pair:
 
 
 class Source(NamedTuple):
-    """What a model reads: the tokens, and which of them to emphasise, if any."""
+    """The tokens of a source, and the word to emphasise, if any."""
 
     tokens: tuple[str, ...]
     emphasis: str | None = None
 
 
 def read_source(text: str, tokenizer: Tokenizer = "whitespace", emphasis: bool = False) -> Source:
-    """Split a source, with `emphasis` into its sentence and a word of it; or say what is wrong with it."""
+    """Tokenize a source, or raise a `DataError`. With `emphasis` it is `sentence ; word`."""
     if not emphasis:
         return Source(tokenize(text, tokenizer))
     try:
-        sentence, word = emphasising.take_apart(text)
+        sentence, word = emphasising.split_source(text)
         source = Source(tokenize(sentence, tokenizer), word)
         emphasising.check(source.tokens, word)
     except ValueError as error:
@@ -51,9 +57,16 @@ def read_sources(
     tokenizer: Tokenizer = "whitespace",
     emphasis: bool = False,
 ) -> list[Source]:
-    """Texts or tokens as sources, or an error that names the first that is none.
+    """Convert texts or lists of tokens into sources.
 
-    `words` are what to emphasise where tokens are given; a text has its own.
+    Args:
+        sentences: texts or lists of tokens.
+        words: for each list of tokens, the word to emphasise. A text contains it: `sentence ; word`.
+        tokenizer: splits the texts.
+        emphasis: whether the model emphasises words.
+
+    Raises:
+        DataError: with the number of the first sentence that is wrong.
     """
     words = [None] * len(sentences) if words is None else words
     if len(words) != len(sentences):
@@ -65,7 +78,7 @@ def read_sources(
         try:
             if isinstance(sentence, str):
                 if word is not None:
-                    raise DataError("expected the word to emphasise behind its text, found it in `emphasis`")
+                    raise DataError("expected the word to emphasise in the text, found it in `emphasis`")
                 source = read_source(sentence, tokenizer, emphasis)
             else:
                 source = Source(tuple(sentence), word)
@@ -80,7 +93,10 @@ def read_sources(
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str | None]]:
-    """Each line's number and text, None where it is not UTF-8; blank lines at the end are left out."""
+    """Yield the number and the text of each line. The text is None if it is not UTF-8.
+
+    Blank lines at the end are left out.
+    """
     try:
         return decoded_lines(path.read_bytes())
     except OSError as error:
@@ -88,7 +104,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str | None]]:
 
 
 def decoded_lines(raw: bytes) -> Iterator[tuple[int, str | None]]:
-    """The same for bytes that have been read."""
+    """Decode lines like `read_lines`."""
     lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     while lines and not lines[-1].strip():
         lines.pop()
@@ -105,7 +121,7 @@ def read_pairs(
     target_tokenizer: Tokenizer = "whitespace",
     emphasis: bool = False,
 ) -> list[Pair]:
-    """All pairs of a TSV file, or a `DataError` that lists every bad line.
+    """Read the pairs of a TSV file, or raise a `DataError` with every bad line.
 
     With `emphasis` each source is `sentence ; word`.
     """
@@ -130,17 +146,17 @@ def read_pairs(
 
 
 def _problem(text: str | None, columns: Sequence[str]) -> str:
-    """What is wrong with a line, or nothing."""
+    """What is wrong with a line. Empty if nothing is."""
     if text is None:
         return "expected UTF-8, found other bytes"
     if len(columns) < 2:
-        return "expected source, tab, target, found no tab"
+        return "no tab between source and target"
     if len(columns) > 2:
         return f"expected source, tab, target, found {len(columns)} columns"
     if not columns[0]:
-        return "expected a source before the tab, found nothing"
+        return "no source before the tab"
     if not columns[1]:
-        return "expected a target after the tab, found nothing"
+        return "no target after the tab"
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Vocabularies of a pretrained model, which splits text into subwords of its own."""
+"""Vocabularies of a pretrained model that splits texts into subwords."""
 
 from collections.abc import Sequence
 from typing import Any, Self
@@ -8,13 +8,13 @@ from ftor.text.vocabularies import Vocabularies
 
 
 class SubwordVocabularies(Vocabularies):
-    """The words of training, for people to read, and a tokenizer that numbers the subwords of any text.
+    """The words of the training pairs, and a tokenizer that gives the subword ids of any text.
 
     Args:
-        source, target: the words.
-        lowercase: whether sources are read in lower case.
-        tokenizer: one of transformers', which marks the beginning and the end of each text.
-        longest: how many subwords a text may have.
+        source, target: the words. They are kept for people to read.
+        lowercase: whether sources are lowercased.
+        tokenizer: a tokenizer of transformers that adds the special ids at both ends of each text.
+        longest: largest number of subwords of a text.
     """
 
     def __init__(
@@ -25,19 +25,19 @@ class SubwordVocabularies(Vocabularies):
 
     @classmethod
     def around(cls, words: Vocabularies, tokenizer: Any, longest: int) -> Self:
-        """The same words, with a tokenizer."""
+        """The words of other vocabularies, with a tokenizer."""
         return cls(words.source.tokens, words.target.tokens, words.lowercase, tokenizer, longest)
 
     def source_ids(self, tokens: Sequence[str]) -> list[int]:
-        """The subwords of a source, its beginning and end included."""
+        """The subword ids of a source, with the special ids at both ends."""
         return self._subwords([self.word(token) for token in tokens])
 
     def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
-        """The subwords of a target, its beginning and end included."""
+        """The subword ids of a target, with the special ids at both ends."""
         return self._subwords(target)
 
     def output(self, choices: Sequence[int], source: Sequence[str]) -> tuple[str, ...]:
-        """The words of an output, as blanks separate them."""
+        """The words of an output: its text, split at white space."""
         text: str = self.tokenizer.decode(
             choices, skip_special_tokens=True, clean_up_tokenization_spaces=False
         )

@@ -1,4 +1,4 @@
-"""Pretrained word vectors: read from a GloVe-format text file, or made up for a word that it lacks."""
+"""Pretrained word vectors from a text file in GloVe format. Words that it lacks get random vectors."""
 
 import hashlib
 import re
@@ -14,48 +14,43 @@ from ftor.text.reading import DataError
 
 BYTES_AT_ONCE = 1 << 20
 _HEADER = re.compile(rb"\d+ \d+")
-"""What word2vec writes before the first word: how many there are, and E."""
+"""The first line of word2vec files: number of words, and E."""
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """The vectors of some words, and how those of all others are distributed.
+    """The vectors of some words, and the distribution of the vectors of all other words.
 
     Attributes:
-        found: words and their vectors (E,).
+        by_word: words and their vectors (E,).
         size: E.
-        mean, deviation: of the numbers in `found`.
+        mean, deviation: of the numbers of other vectors.
     """
 
-    found: dict[str, Array]
+    by_word: dict[str, Array]
     size: int
     mean: float
     deviation: float
 
     def table(self, words: Iterable[str]) -> Array:
-        """The vectors of words (W, E), one of its own for each that has none."""
-        return stacked(words, self.found, self.size, self.mean, self.deviation)
+        """The vectors of words (W, E). A word without a vector gets a random one, the same everywhere."""
+        rows = [self.by_word[word] if word in self.by_word else self._random(word) for word in words]
+        return np.stack(rows) if rows else np.empty((0, self.size), np.float32)
 
-
-def stacked(words: Iterable[str], found: dict[str, Array], size: int, mean: float, deviation: float) -> Array:
-    """The vectors (W, E) of words; those not `found` are drawn, the same for the same word everywhere."""
-    rows = [found[word] if word in found else _drawn(word, size, mean, deviation) for word in words]
-    return np.stack(rows) if rows else np.empty((0, size), np.float32)
-
-
-def _drawn(word: str, size: int, mean: float, deviation: float) -> Array:
-    seed = int.from_bytes(hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()[:8], "big")
-    return np.random.default_rng(seed).normal(mean, deviation, size).astype(np.float32)
+    def _random(self, word: str) -> Array:
+        # Saved models rely on these numbers: the seed is not `ftor.seeds.derived_seed`, which came later.
+        seed = int.from_bytes(hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+        return np.random.default_rng(seed).normal(self.mean, self.deviation, self.size).astype(np.float32)
 
 
 def read_vectors(path: Path, words: Collection[str], report: Report | None = None) -> Vectors:
-    """Read the vectors of `words` from lines of a word and its numbers, separated by blanks.
+    """Read the vectors of `words` from a file whose lines are a word and its numbers, separated by spaces.
 
-    The file may be large: it is read once, and only lines of these words are taken apart.
+    The file may be large. It is read once, and only the lines of these words are parsed.
     """
     wanted = {word.encode("utf-8", "surrogatepass"): word for word in words}
-    found: dict[str, Array] = {}
-    blanks = None
+    by_word: dict[str, Array] = {}
+    count = None  # numbers per line
     try:
         with path.open("rb") as file, (report or SILENT).loading(path.stat().st_size) as load:
             unreported = 0
@@ -63,27 +58,27 @@ def read_vectors(path: Path, words: Collection[str], report: Report | None = Non
                 line = line.rstrip()
                 if number == 1 and _HEADER.fullmatch(line):
                     continue
-                blanks = line.count(b" ") if blanks is None else blanks
-                if not blanks or line.count(b" ") < blanks:
-                    expected = f"a word and {blanks or 'its'} numbers"
+                count = line.count(b" ") if count is None else count
+                if not count or line.count(b" ") < count:
+                    expected = f"a word and {count or 'its'} numbers"
                     raise DataError(f"{path}:{number}: expected {expected}, found {_shown(line)}")
-                own = line.count(b" ") == blanks  # else it is a phrase, which no token is
-                word = wanted.get(line[: line.index(b" ")]) if own else None
-                if word is not None or not own:
-                    vector = _numbers(line, blanks, f"{path}:{number}")
+                is_word = line.count(b" ") == count  # else a phrase, which is never a token
+                word = wanted.get(line[: line.index(b" ")]) if is_word else None
+                if word is not None or not is_word:
+                    vector = _numbers(line, count, f"{path}:{number}")
                 if word is not None:
-                    found[word] = vector
+                    by_word[word] = vector
                 unreported += len(line) + 1
                 if unreported > BYTES_AT_ONCE:
                     load.advance(unreported)
                     unreported = 0
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
-    if blanks is None:
+    if count is None:
         raise DataError(f"{path}: expected words and their vectors, found an empty file")
-    all_found = np.stack(list(found.values())) if found else np.zeros((1, blanks), np.float32)
-    mean, deviation = float(all_found.mean()), float(all_found.std()) or 1.0
-    return Vectors(found, blanks, mean, deviation)
+    numbers = np.stack(list(by_word.values())) if by_word else np.zeros((1, count), np.float32)
+    mean, deviation = float(numbers.mean()), float(numbers.std()) or 1.0
+    return Vectors(by_word, count, mean, deviation)
 
 
 def _numbers(line: bytes, count: int, where: str) -> Array:

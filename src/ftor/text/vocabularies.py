@@ -1,4 +1,4 @@
-"""Vocabularies turn tokens into ids and classes, and outputs back into tokens."""
+"""The vocabularies of a model: from tokens to ids and classes, and from outputs back to tokens."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -17,10 +17,10 @@ class Vocabularies:
     """The source vocabulary and the target classes of a model.
 
     Args:
-        source, target: their tokens.
-        copying: the rules of copies, the first target class; None without copying.
+        source, target: the tokens.
+        copying: the copy rules. The first target class then stands for a copy. None without copying.
         start_token: whether a start position comes before each source.
-        lowercase: whether source words are looked up in lower case.
+        lowercase: whether source words are lowercased to look them up.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class Vocabularies:
         self.target = Vocabulary(target, specials=int(copying is not None))
         self.copying, self.start_token, self.lowercase = copying, start_token, lowercase
         if copying is not None:
-            # What copies of a token with this key are called; of tokens that share it, the first.
+            # The class of a copied token, by its key. If classes share a key, the first counts.
             self._classes_by_key = {
                 copying.key(token): self.target.get(token, NO_CLASS)
                 for token in reversed(self.target.tokens)
@@ -51,32 +51,32 @@ class Vocabularies:
         lowercase: bool = False,
         terminals: Sequence[str] = (),
     ) -> Self:
-        """All tokens of training pairs, and a grammar's terminals.
+        """The vocabularies of training pairs, and of the terminals of a grammar.
 
-        With copying into an open vocabulary, what is a copy wherever it occurs is no class, unless it is a
-        terminal. A closed one has classes for all, because nothing else can be copied.
+        With open copying, a target token that is always a copy is not a class, unless it is a terminal. With
+        closed copying every target token is a class, because only classes can be copied.
         """
-        own = []
+        not_copied = []
         for pair in pairs:
             keys = copying.keys(pair.source) if copying else ()
-            own.append([t for t in pair.target if copying is None or not copying.is_copy(t, keys)])
+            not_copied.append([t for t in pair.target if copying is None or not copying.is_copy(t, keys)])
         sources = (tuple(map(str.lower, pair.source)) if lowercase else pair.source for pair in pairs)
         source = Vocabulary.of(sources, 0).tokens
         copied = [pair.target for pair in pairs] if copying and not copying.open else []
-        target = Vocabulary.of([*own, terminals, *copied], 0).tokens
+        target = Vocabulary.of([*not_copied, terminals, *copied], 0).tokens
         return cls(source, target, copying, start_token, lowercase)
 
     def word(self, token: str) -> str:
-        """How a source token is looked up."""
+        """The word that a source token is looked up as."""
         return token.lower() if self.lowercase else token
 
     def source_ids(self, tokens: Sequence[str]) -> list[int]:
-        """The ids of a source, its start position included."""
+        """The ids of a source, with its start position."""
         start = [START] if self.start_token else []
         return start + [self.source.get(self.word(token), UNKNOWN) for token in tokens]
 
     def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
-        """The class of each target token: COPY if training takes it for a copy, else its own."""
+        """The class of each target token: COPY if training treats it as a copy, else its own."""
         keys = self.copying.keys(source) if self.copying else ()
         return [
             COPY if self.copying and self.copying.is_copy(token, keys) else self.target.get(token, NO_CLASS)
@@ -84,7 +84,7 @@ class Vocabularies:
         ]
 
     def output(self, choices: Sequence[int], source: Sequence[str]) -> tuple[str, ...]:
-        """The tokens of an output; choice V + i is the i-th token of `source`, its start included."""
+        """The tokens of an output. Choice V + i is the i-th token of `source`, with its start."""
         classes = len(self.target)
         return tuple(
             self.target.token(choice) if choice < classes else source[choice - classes] for choice in choices
@@ -93,7 +93,7 @@ class Vocabularies:
     def emphasised(
         self, sources: Sequence[Sequence[str]], words: Sequence[str | None] | None
     ) -> Ragged | None:
-        """Which tokens of each source, its start position included, are the word to emphasise."""
+        """For each source, with its start position: 1 for the word to emphasise, else 0."""
         if words is None or all(word is None for word in words):
             return None
         start = [0] if self.start_token else []
@@ -106,12 +106,12 @@ class Vocabularies:
         terminals: Sequence[str] | None = None,
         emphasis: Sequence[str | None] | None = None,
     ) -> SourceBatch:
-        """Sources to predict from.
+        """A batch of sources to predict from.
 
         Args:
             sources: their tokens.
-            terminals: those of the grammar that outputs will derive from.
-            emphasis: the word to emphasise of each source.
+            terminals: the terminals of the grammar that constrains the outputs, if any.
+            emphasis: the word to emphasise of each source, if any.
         """
         rows = torch.arange(len(sources))
         ids = Ragged([self.source_ids(tokens) for tokens in sources])
@@ -136,30 +136,33 @@ class Vocabularies:
         )
 
     def _copies(self, tokens: Sequence[str]) -> list[int]:
-        """What a copy of each token is; the start position is copied by nothing."""
+        """The choice that a copy of each token is. The start position cannot be copied."""
         assert self.copying is not None
         choices = [NO_CLASS] if self.start_token else []
         places: dict[str, int] = {}
         for token in tokens:
             place = places.setdefault(token, len(choices))
-            new = len(self.target) + place if self.copying.open else NO_CLASS
-            own = self.target.get(token, NO_CLASS)
-            choices.append(own if own != NO_CLASS else self._classes_by_key.get(self.copying.key(token), new))
+            choice = self.target.get(token, NO_CLASS)
+            if choice == NO_CLASS:
+                by_place = len(self.target) + place if self.copying.open else NO_CLASS
+                choice = self._classes_by_key.get(self.copying.key(token), by_place)
+            choices.append(choice)
         return choices
 
     def spelled(self, tokens: Sequence[str]) -> list[str]:
-        """How copies of source tokens are written: as the class that they are, or else as they are."""
+        """The spelling of copies of source tokens: that of their class, or else their own."""
         if self.copying is None:
             return []
         copies = self._copies(tokens)[int(self.start_token) :]
-        is_class = [NO_CLASS < copy < len(self.target) for copy in copies]
-        rows = zip(tokens, copies, is_class, strict=True)
-        return [self.target.token(copy) if known else token for token, copy, known in rows]
+        return [
+            self.target.token(copy) if NO_CLASS < copy < len(self.target) else token
+            for token, copy in zip(tokens, copies, strict=True)
+        ]
 
     def _columns(
         self, sources: Sequence[Sequence[str]], terminals: Sequence[str], copies: Copies | None
     ) -> Tensor:
-        """See `SourceBatch.columns`; a terminal that is no class may still be a word of the source."""
+        """See `SourceBatch.columns`. A terminal that is not a class may still be a word of the source."""
         classes = torch.tensor(
             [self.target.get(terminal, NO_CLASS) for terminal in terminals], dtype=torch.int64
         )

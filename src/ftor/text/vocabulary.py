@@ -1,18 +1,23 @@
-"""Tokens and their numbers."""
+"""A vocabulary: tokens and their ids."""
 
 from collections.abc import Iterable, Sequence
 
 PAD, UNKNOWN, START = range(3)
-"""The first source ids; they stand for no token, so that no text can be mistaken for them."""
+"""The special source ids. They are not ids of tokens, so no text can produce them."""
 SOURCE_SPECIALS = 3
 COPY = 0
 """The first target class of a model that copies."""
 START_TOKEN = "@start@"
-"""How the start position is shown."""
+"""What the start position is called in tables and pictures."""
 
 
 class Vocabulary:
-    """A numbering of tokens, after `specials` ids that stand for none."""
+    """Tokens with consecutive ids.
+
+    Args:
+        tokens: the tokens, without duplicates.
+        specials: number of special ids. The first token has the id `specials`.
+    """
 
     def __init__(self, tokens: Iterable[str], specials: int) -> None:
         self.tokens = list(tokens)
@@ -23,7 +28,7 @@ class Vocabulary:
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]], specials: int) -> "Vocabulary":
-        """The tokens of all sentences, in the order of their first appearance."""
+        """The tokens of all sentences, in the order of their first occurrence."""
         return cls(dict.fromkeys(token for tokens in sentences for token in tokens), specials)
 
     def __contains__(self, token: str) -> bool:
@@ -33,14 +38,14 @@ class Vocabulary:
         return self.specials + len(self.tokens)
 
     def add(self, token: str) -> None:
-        """Give the next id to a new token."""
+        """Add a new token. It gets the next id."""
         self._ids[token] = len(self)
         self.tokens.append(token)
 
     def get(self, token: str, default: int) -> int:
-        """The id of a token, or `default` if it has none."""
+        """The id of a token, or `default` if it is not in the vocabulary."""
         return self._ids.get(token, default)
 
     def token(self, number: int) -> str:
-        """The token of an id that is not special."""
+        """The token with an id. The id must not be special."""
         return self.tokens[number - self.specials]
