@@ -233,12 +233,6 @@ class TestPicture:
         assert ("copies" in text) == (order is fertility_first)
         assert ("<!-- reordered -->" in text) == (order is reordering_first)
 
-    def test_svg_is_the_same_every_time(self, tmp_path):
-        for name in ("a.svg", "b.svg"):
-            picture(fertility_first(), tmp_path / name)
-        assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-        assert "dc:date" not in (tmp_path / "a.svg").read_text()
-
     def test_weights_below_two_percent_are_not_drawn(self, tmp_path):
         def lines(weight):
             step = Step("fertility", np.array([[1 - weight, 0.0], [weight, 1.0]]), ("a", "b"))
@@ -279,41 +273,18 @@ class TestPicture:
             assert dict(mpl.rcParams) == before
         assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
-    def test_replaces_the_file_and_leaves_no_other(self, tmp_path):
-        (tmp_path / "a.png").write_text("old")
-        picture(fertility_alone(), tmp_path / "a.png")
-        assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-        assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
-
-    def test_a_failure_leaves_the_old_file(self, tmp_path, monkeypatch):
-        (tmp_path / "a.png").write_text("old")
-        monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda *_, **__: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            picture(fertility_alone(), tmp_path / "a.png")
-        assert [path.read_text() for path in tmp_path.iterdir()] == ["old"]
-
 
 class TestErrors:
     def test_without_a_structure(self, tmp_path):
         prediction = Prediction(("a",), ("b",), -1.0, -0.5)
-        with pytest.raises(ValueError, match="expected one with a structure, found None"):
+        with pytest.raises(ValueError, match="has no structure"):
             view(prediction)
-        with pytest.raises(ValueError, match="expected one with a structure, found None"):
+        with pytest.raises(ValueError, match="has no structure"):
             picture(prediction, tmp_path / "a.png")
-
-    @pytest.mark.parametrize("name", ["a.pdf", "a", "a.png.gz"])
-    def test_other_suffixes(self, name, tmp_path):
-        with pytest.raises(ValueError, match=rf"{name}: expected the suffix \.png or \.svg, found"):
-            picture(fertility_alone(), tmp_path / name)
-        assert list(tmp_path.iterdir()) == []
-
-    def test_no_folder(self, tmp_path):
-        with pytest.raises(FileNotFoundError, match=r"expected a folder .*nowhere, found none"):
-            picture(fertility_alone(), tmp_path / "nowhere" / "a.png")
 
     def test_no_output(self, tmp_path):
         step = Step("fertility", np.zeros((1, 0)), ())
-        with pytest.raises(ValueError, match="at least one output token"):
+        with pytest.raises(ValueError, match="has no output token"):
             picture(predicted(["a"], [], [step], [0], None), tmp_path / "a.png")
 
 

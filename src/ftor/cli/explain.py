@@ -11,6 +11,7 @@ from ftor.cli.options import (
     Lengths,
     ModelFolder,
     Threads,
+    check_figure,
     read_grammar,
     use_threads,
 )
@@ -37,6 +38,8 @@ def explain(
     import ftor  # here for start-up time
     from ftor.show.explain import picture, view
 
+    if out is not None:
+        check_figure(out, "--out")
     use_threads(threads)
     model = ftor.load(folder, data_folder=data_dir)
     model.require_transducer(f"explain {folder}")

@@ -69,6 +69,14 @@ def use_threads(threads: int) -> None:
     torch.set_num_threads(threads)
 
 
+def check_figure(path: Path, option: str) -> None:
+    """Refuse a file name that is not one of a figure."""
+    from ftor.show.drawing import SUFFIXES  # here for start-up time
+
+    if path.suffix.lower() not in SUFFIXES:
+        raise typer.BadParameter(f"expected {' or '.join(SUFFIXES)}, found {path}", param_hint=option)
+
+
 def target_folder(to: Path | None) -> Path:
     """Return the data folder that `--to` names, or the default."""
     from ftor.datasets.folders import data_folders  # here for start-up time

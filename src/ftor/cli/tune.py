@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ftor.cli.options import DataDir, Experiment
+from ftor.cli.options import DataDir, Experiment, check_figure
 from ftor.show.progress import TerminalReport
 
 if TYPE_CHECKING:
@@ -57,11 +57,10 @@ def tune(
     Every trial is trained with two seeds, the best trials with a third. The same command continues a
     search that was stopped. Needs pip install 'ftor[tune]'.
     """
-    from ftor.show.explain import SUFFIXES  # here for start-up time
-    from ftor.tuning.plan import make_plan
+    from ftor.tuning.plan import make_plan  # here for start-up time
 
-    if figure is not None and figure.suffix.lower() not in SUFFIXES:
-        raise typer.BadParameter(f"expected {' or '.join(SUFFIXES)}, found {figure}", param_hint="--figure")
+    if figure is not None:
+        check_figure(figure, "--figure")
     plan = make_plan(
         experiment, space, on_itself, epochs, trials=trials, sampler=sampler, seed=seed, prune=prune
     )
@@ -79,6 +78,7 @@ def _carry_out(plan: "Plan", folder: Path, picture: Path, jobs: int | None, data
     from ftor.jobs.locking import lock_folder
     from ftor.jobs.processes import Processes, cores
     from ftor.show.board import Board
+    from ftor.show.tuning.figure import save
     from ftor.show.tuning.report import print_report, write_winner
     from ftor.tuning.search import Search
     from ftor.tuning.store import Store
@@ -98,9 +98,7 @@ def _carry_out(plan: "Plan", folder: Path, picture: Path, jobs: int | None, data
         print_report(plan, trials)
         best = winner(trials)
         if best is None:
-            raise FtorError(f"{folder}: expected a trial that comes to its end, found none")
-        from ftor.show.tuning.figure import save
-
+            raise FtorError(f"{folder}: no trial came to its end")
         save(plan, trials, picture)
         report.say(f"picture in {picture}")
         print(f"winner in {write_winner(plan, trials, best, folder)}")

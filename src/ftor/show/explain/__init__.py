@@ -1,16 +1,12 @@
-"""How a model came to its output, to look at: fertilities, reordering tree and alignment."""
+"""How a model made its output: fertilities, reordering tree and alignment, as text or as a picture."""
 
-import io
 from pathlib import Path
 
 from rich.console import RenderableType
 
 from ftor.errors import FtorError
-from ftor.files import write_atomically
 from ftor.model.prediction import Prediction, Structure
 from ftor.show.explain.terminal import View
-
-SUFFIXES = (".png", ".svg")
 
 
 def view(prediction: Prediction) -> RenderableType:
@@ -19,25 +15,18 @@ def view(prediction: Prediction) -> RenderableType:
 
 
 def picture(prediction: Prediction, path: str | Path) -> None:
-    """Draw the prediction and its structure into a PNG or SVG file, which the name's suffix decides.
+    """Draw the prediction and its structure into a PNG or SVG file, by the suffix of its name.
 
     Characters that the font (DejaVu Sans) does not have are drawn as □.
     """
-    path, structure = Path(path), _structure(prediction)
-    if path.suffix.lower() not in SUFFIXES:
-        raise FtorError(f"{path}: expected the suffix {' or '.join(SUFFIXES)}, found {path.suffix!r}")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"{path}: expected a folder {path.parent}, found none")
-    if not prediction.tokens:
-        raise FtorError("prediction: expected at least one output token to draw, found none")
-    from ftor.show.explain import figure
+    from ftor.show.explain import figure  # here for start-up time: matplotlib
 
-    buffer = io.BytesIO()
-    figure.save(prediction, structure, buffer, path.suffix[1:].lower())
-    write_atomically(path, lambda unfinished: unfinished.write_bytes(buffer.getvalue()))
+    if not prediction.tokens:
+        raise FtorError("the prediction has no output token to draw")
+    figure.save(prediction, _structure(prediction), Path(path))
 
 
 def _structure(prediction: Prediction) -> Structure:
     if prediction.structure is None:
-        raise FtorError("prediction: expected one with a structure, found None; ask for it when predicting")
+        raise FtorError("the prediction has no structure; predict with structure=True")
     return prediction.structure

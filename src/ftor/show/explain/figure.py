@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import BinaryIO
+from pathlib import Path
 
 from matplotlib import style
 from matplotlib.collections import LineCollection
@@ -13,6 +13,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from matplotlib.textpath import text_to_path
 
 from ftor.model.prediction import Prediction, Step, Structure
+from ftor.show import drawing
 from ftor.show.explain.labels import shortened, stages
 
 FONT = FontProperties(family="DejaVu Sans")
@@ -30,14 +31,10 @@ WIDE = 8.0  # of the picture: beyond it, tokens are turned upright and heat maps
 SMALLEST_CELL, LARGEST_CELL = 0.12, 0.3
 
 
-def save(prediction: Prediction, structure: Structure, file: BinaryIO, format: str) -> None:
-    """Draw into `file`; `format` is "png" or "svg"."""
-    options = {"svg.hashsalt": "ftor", "svg.fonttype": "path"}  # the same to the byte, and with our font
-    title = f"{' '.join(prediction.source)} → {prediction.text}"
-    metadata = {"Date": None, "Title": title} if format == "svg" else None
-    with style.context(["default", options]):
-        figure = _draw(prediction, structure)
-        figure.savefig(file, format=format, dpi=200, metadata=metadata, bbox_inches="tight", pad_inches=0.1)
+def save(prediction: Prediction, structure: Structure, path: Path) -> None:
+    """Draw into a PNG or SVG file."""
+    with style.context("default"):
+        drawing.save(_draw(prediction, structure), path, f"{' '.join(prediction.source)} → {prediction.text}")
 
 
 def _draw(prediction: Prediction, structure: Structure) -> Figure:
