@@ -10,7 +10,6 @@ LONGER = {  # should be empty
     "cli/main.py",
     "distributions.py",
     "model/model.py",
-    "training/trainer.py",
 }
 
 

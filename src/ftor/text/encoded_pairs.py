@@ -1,6 +1,7 @@
 """Pairs as tensors, from which training takes batches."""
 
 from collections.abc import Callable, Sequence
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -47,6 +48,10 @@ class EncodedPairs:
 
     def __len__(self) -> int:
         return len(self.pairs)
+
+    def lengths(self, side: Literal["source", "target"]) -> Tensor:
+        """The number of tokens (N,) on one side of each pair."""
+        return (self.source if side == "source" else self.target).lengths
 
     def batch(self, rows: Tensor, with_alignments: bool = False) -> Batch:
         """The batch of the pairs with the numbers `rows` (B,)."""

@@ -13,6 +13,7 @@ class Checkpoints:
     """The last two checkpoints of a run. If the newest is damaged, the one before is used."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self.incoming = folder / "checkpoint.incoming.safetensors"
         self.newest = folder / "checkpoint.safetensors"
         self.previous = folder / "checkpoint.previous.safetensors"

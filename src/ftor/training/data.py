@@ -8,7 +8,9 @@ import psutil
 
 from ftor.config import Config, NetworkConfig
 from ftor.datasets.splits import hold_out, load_splits
+from ftor.model.model import Model
 from ftor.reporting import Report
+from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.reading import DataError, Pair
 
 BYTES_PER_CUBE = 12
@@ -66,6 +68,39 @@ def load_training_data(
     if len(reachable_dev) < len(dev):
         report.warn(f"{dev_path}: {len(dev) - len(reachable_dev)} of {len(dev)} pairs are out of reach")
     return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), data_folder)
+
+
+def wanted_alignments(config: Config, pairs: Sequence[Pair]) -> list[list[tuple[int, int]]] | None:
+    """For each pair, the (source position, target position) that the alignment warm-up trains.
+
+    None if the experiment has no alignment warm-up.
+    """
+    settings, start_token = config.training, config.data.start_token
+    if not settings.alignment_epochs:
+        return None
+    posteriors = ALIGNERS[settings.aligner](pairs, settings.alignment_iterations, start_token)
+    wanted = list(confident(posteriors, settings.alignment_threshold))
+    if not (settings.align_start and start_token):
+        return wanted
+    with_start = common_token_positions([pair.target for pair in pairs])
+    return [sure + [(0, j) for j in places] for sure, places in zip(wanted, with_start, strict=True)]
+
+
+def check_grammar(model: Model, data: TrainingData, report: Report) -> None:
+    """Warn if the model's grammar is not used in decoding, or does not derive all training targets."""
+    if model.grammar is None:
+        return
+    if not model.constrains:
+        report.warn(
+            "decoding.grammar: an autoregressive decoder uses the words of the grammar, not its rules"
+        )
+    underived = [pair for pair in data.train if not model.derives(pair.target, pair.source)]
+    if underived:
+        first, count = underived[0], len(data.train)
+        report.warn(
+            f"the grammar derives {count - len(underived)} of {count} training targets; the first other one "
+            f"is {data.train_name}:{first.line}: {' '.join(first.target)}"
+        )
 
 
 def _can_reach(pair: Pair, config: Config) -> bool:

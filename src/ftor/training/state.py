@@ -1,90 +1,56 @@
-"""All that a run has to remember to go on exactly, as a checkpoint keeps it."""
+"""Where a run is: everything that a checkpoint holds beside tensors."""
 
-import hashlib
-import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
-
-import torch
-from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel
+from typing import Any
 
 from ftor.networks import Losses
-from ftor.text.reading import Pair
+
+
+def _zeros() -> list[float]:
+    return [0.0] * len(Losses._fields)
 
 
 @dataclass
-class State:
-    """Where a run is: all that a checkpoint holds beside tensors.
+class RunState:
+    """The state of a run.
 
     Attributes:
-        epoch, step: the next batch to train on.
-        sums: the loss terms of the epoch's examples so far.
+        epoch, step: the next batch to train on, counted from 0.
+        sums: the sums of the loss terms over the examples of this epoch.
         history: one record per finished epoch.
-        best_epoch, best: the epoch whose weights are kept, and what it is compared by, greater is better.
-        seconds: time spent training so far.
-        dev_seconds: time spent evaluating on dev so far.
+        best_epoch: the epoch whose weights are kept, counted from 1.
+        best: the selection key of that epoch. Greater is better.
+        seconds: time spent on training.
+        dev_seconds: time spent on evaluation on dev.
     """
 
     epoch: int = 0
     step: int = 0
-    sums: list[float] = field(default_factory=lambda: [0.0] * len(Losses._fields))
+    sums: list[float] = field(default_factory=_zeros)
     history: list[dict[str, Any]] = field(default_factory=list)
     best_epoch: int | None = None
     best: list[float] = field(default_factory=list)
     seconds: float = 0.0
     dev_seconds: float = 0.0
 
+    def add_losses(self, losses: list[float]) -> None:
+        """Add the summed loss terms of one batch, and move on to the next batch."""
+        self.sums = [before + new for before, new in zip(self.sums, losses, strict=True)]
+        self.step += 1
 
-class Optimizer(Protocol):
-    """What is needed of an optimiser, or of what accelerate makes of one."""
+    def mean_losses(self, examples: int) -> dict[str, float]:
+        """The mean loss terms of this epoch, which has so many examples."""
+        return {name: total / examples for name, total in zip(Losses._fields, self.sums, strict=True)}
 
-    def state_dict(self) -> dict[str, Any]:
-        """Give everything that steps depend on."""
-        ...
+    def add_record(self, record: Mapping[str, Any], key: list[float]) -> bool:
+        """Add the record of this epoch to the history. Returns whether it is the best epoch so far."""
+        self.history.append(dict(record))
+        is_best = self.best_epoch is None or key > self.best
+        if is_best:
+            self.best_epoch, self.best = self.epoch + 1, key
+        return is_best
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Put it back."""
-        ...
-
-
-def to_tensors(network: nn.Module, optimizer: Optimizer, average: AveragedModel | None) -> dict[str, Tensor]:
-    """The tensors of a run under names that tell them apart."""
-    tensors = {f"model.{name}": value for name, value in network.state_dict().items()}
-    for number, values in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{number}.{name}": value for name, value in values.items()}
-    if average is not None:
-        tensors |= {f"average.{name}": mean for name, mean in average.module.named_parameters()}
-        tensors["average.updates"] = average.n_averaged
-    return tensors
-
-
-def from_tensors(
-    tensors: dict[str, Tensor], network: nn.Module, optimizer: Optimizer, average: AveragedModel | None
-) -> None:
-    """Put back what `to_tensors` gave."""
-    network.load_state_dict(_below("model.", tensors))
-    saved: dict[int, dict[str, Tensor]] = {}
-    for name, value in _below("optimizer.", tensors).items():
-        number, key = name.split(".")
-        saved.setdefault(int(number), {})[key] = value
-    optimizer.load_state_dict(optimizer.state_dict() | {"state": saved})
-    if average is not None:
-        means = _below("average.", tensors)
-        average.n_averaged.copy_(means["updates"])
-        with torch.no_grad():
-            for name, mean in average.module.named_parameters():
-                mean.copy_(means[name])
-
-
-def _below(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors whose names begin with `prefix`, by the rest of their names."""
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
-
-
-def fingerprint(pairs: Sequence[Pair]) -> str:
-    """Sixteen digits that change with the pairs."""
-    words = [() if pair.emphasis is None else (pair.emphasis,) for pair in pairs]
-    text = json.dumps([(p.source, p.target, *word) for p, word in zip(pairs, words, strict=True)])
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    def start_next_epoch(self) -> None:
+        """Move on to the first batch of the next epoch."""
+        self.epoch, self.step, self.sums = self.epoch + 1, 0, _zeros()

@@ -1,0 +1,233 @@
+"""A run that was stopped or killed continues to the same end."""
+
+import re
+import shlex
+import signal
+import time
+from dataclasses import replace
+
+import pytest
+
+from ftor.config import Config
+from ftor.model.tensors import CheckpointError, load_tensors
+from ftor.text.reading import Pair
+from ftor.training.resume import fingerprint
+from ftor.training.trainer import Trainer
+from support import tiny
+from support.tiny import assert_same_run, end, run_here, start, train_arguments
+
+pytestmark = pytest.mark.slow
+
+EVERY_STEP = {"training.checkpoint_minutes": 1e-9}
+
+
+def state_of(folder):
+    """What a run's newest checkpoint says, or None while there is none."""
+    path = folder / "checkpoint.safetensors"
+    try:
+        return load_tensors(path)[1]
+    except CheckpointError:
+        return None
+
+
+def wait_until(true, process):
+    """Look every millisecond whether something has happened that `process` does."""
+    until = time.monotonic() + 60
+    while not true():
+        if process.poll() is not None or time.monotonic() > until:
+            process.kill()
+            pytest.fail(f"it did not happen: {end(process)}")
+        time.sleep(0.001)
+
+
+# Which files are put in their places: 1 config; 2, 3 config again and vocabulary; a checkpoint takes three
+# moments (the first one two), 4–5, 6–8, …; weights are 15 and 32, the log 19 and 36, metrics and card 37, 38.
+MOMENTS = ["1a", "4a", "7a", "15b", "17a", "18a", "32a", "37b"]
+
+
+@pytest.fixture(scope="module")
+def killed_runs(data, tmp_path_factory):
+    """Runs that were killed, each at one of the moments, and went on to their end."""
+    folder = tmp_path_factory.mktemp("killed")
+    arguments = train_arguments(data, folder, EVERY_STEP)
+    place = arguments.index("--out")
+    del arguments[place : place + 2]
+    finished = end(start(folder, ",".join(MOMENTS), *arguments, module="support.killed_runs"))
+    assert finished.code == 0, finished.err
+    return folder
+
+
+class TestKilled:
+    @pytest.mark.parametrize("moment", MOMENTS)
+    def test_going_on_gives_the_run_that_nobody_killed(self, killed_runs, trained, moment):
+        said = (killed_runs / f"{moment}.txt").read_text()
+        assert "model in" in said, said
+        assert_same_run(killed_runs / moment, trained)
+
+    @pytest.mark.parametrize(
+        "moment",
+        [
+            lambda folder: state_of(folder) is not None,
+            lambda folder: (state := state_of(folder)) is not None and state["epoch"] == 1 <= state["step"],
+            lambda folder: (folder / "model.safetensors").exists(),
+        ],
+        ids=["first checkpoint", "within an epoch", "first weights"],
+    )
+    def test_from_outside(self, data, tmp_path, trained, moment):
+        folder = tmp_path / "run"
+        process = start(*train_arguments(data, folder, EVERY_STEP))
+        wait_until(lambda: moment(folder), process)
+        process.kill()
+        assert end(process).code == -signal.SIGKILL
+        assert not (folder / "metrics.json").exists()
+        finished = run_here("train", "--resume", folder)
+        assert finished.code == 0, finished.err
+        assert_same_run(folder, trained)
+
+
+class TestStopped:
+    """Ctrl-C, or SIGTERM, which machines send before they end."""
+
+    def test_saves_and_says_how_to_go_on(self, data, tmp_path, run):
+        folder = tmp_path / "a run"
+        process = start(*train_arguments(data, folder, {"training.epochs": 8}))
+        wait_until((folder / "log.jsonl").exists, process)
+        process.send_signal(signal.SIGINT)
+        stopped = end(process)
+        assert (stopped.code, stopped.out) == (1, "")
+        assert not (folder / "metrics.json").exists()
+        assert state_of(folder)["step"] > 0
+        command = shlex.split(re.search(r"^stopped; to resume: (.*)$", stopped.err, re.M)[1])
+        assert command == ["ftor", "train", "--resume", str(folder)]
+        assert run_here(*command[1:]).code == 0
+        assert_same_run(folder, run("whole", training__epochs=8))
+
+    @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+    def test_the_data_folder_is_part_of_how_to_go_on(self, data, tmp_path, monkeypatch, number):
+        def interrupt(*_):
+            signal.raise_signal(number)
+            return step(*_)
+
+        step = Trainer._step
+        monkeypatch.setattr(Trainer, "_step", interrupt)
+        arguments = ["--train", "train.tsv", "--data-dir", data, "--out", tmp_path / "run"]
+        stopped = run_here("train", "transducer", *arguments, *tiny.set_arguments({}))
+        assert stopped.code == 1
+        assert f"ftor train --resume {tmp_path / 'run'} --data-dir {data}" in stopped.err
+
+
+class TestResumed:
+    def test_a_grammar_that_was_changed_is_refused(self, run, tmp_path):
+        path = tmp_path / "my.cfg"
+        path.write_text("S -> 'a' S | 'a'")
+        folder = run("run", decoding__grammar=str(path))
+        assert run_here("train", "--resume", folder, "--set", "training.epochs=3").code == 0
+        path.write_text("S -> 'b' S | 'b'")
+        finished = run_here("train", "--resume", folder, "--set", "training.epochs=4")
+        assert finished.code == 1
+        assert f"{folder / 'grammar.cfg'}: expected the text of {path}, found another" in finished.err
+
+    def test_a_finished_run_stays_what_it_is(self, copy, trained):
+        finished = run_here("train", "--resume", copy)
+        assert finished.code == 0, finished.err
+        assert_same_run(copy, trained)
+
+    def test_more_epochs_are_those_of_a_longer_run(self, copy, run):
+        finished = run_here("train", "transducer", "--resume", copy, "--set", "training.epochs=4")
+        assert finished.code == 0, finished.err
+        assert_same_run(copy, run("longer", training__epochs=4))
+        assert Config.load(copy / "config.toml").training.epochs == 4
+
+    def test_what_killed_writers_left_is_cleared_away(self, copy, trained):
+        (copy / ".model.safetensors.4711").write_bytes(b"half of something")
+        assert run_here("train", "--resume", copy).code == 0
+        assert_same_run(copy, trained)
+
+    def test_a_checkpoint_that_was_not_yet_in_place_counts(self, copy, trained):
+        (copy / "checkpoint.safetensors").rename(copy / "checkpoint.incoming.safetensors")
+        for name in ("checkpoint.safetensors", "checkpoint.previous.safetensors"):
+            (copy / name).write_bytes(b"torn")
+        assert run_here("train", "--resume", copy).code == 0
+        assert_same_run(copy, trained)
+
+    def test_a_torn_checkpoint_costs_only_what_came_after_the_one_before(self, copy, trained):
+        newest = copy / "checkpoint.safetensors"
+        newest.write_bytes(newest.read_bytes()[:-100])
+        finished = run_here("train", "--resume", copy)
+        assert finished.code == 0
+        assert re.search(r"warning: .*checkpoint.safetensors: .*damaged", finished.err)
+        assert "epoch 2, step 1" in finished.err
+        assert_same_run(copy, trained)
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            (
+                ["--set", "model.width=32"],
+                r"--set model.width: a resumed run keeps .* only .*epochs",
+            ),
+            (["--set", "training.learning_rate=1.0"], r"--set training.learning_rate: "),
+            (["--set", "data.train=other.tsv"], r"--set data.train: "),
+            (["--set", "decoding.grammar=geo"], r"--set decoding.grammar: "),
+            (["--seed", "1"], r"--resume takes its data, seed and folder from the run"),
+            (["--out", "elsewhere"], r"--resume takes"),
+            (
+                ["--set", "training.epoch=3"],
+                r"training.epoch: unknown key \(did you mean training.epochs\?\)",
+            ),
+        ],
+    )
+    def test_other_settings_are_refused(self, copy, trained, arguments, message):
+        finished = run_here("train", "--resume", copy, *arguments)
+        assert finished.code == 2
+        assert re.search(message, " ".join(finished.err.replace("│", " ").split()))
+        assert_same_run(copy, trained)
+
+    def test_another_experiment_is_refused(self, copy):
+        finished = run_here("train", "mirror", "--resume", copy)
+        assert (finished.code, finished.out) == (2, "")
+        assert f"--resume {copy}: this is a run of transducer, not of mirror" in finished.err
+
+    def test_a_folder_without_a_run_is_named(self, tmp_path):
+        finished = run_here("train", "--resume", tmp_path)
+        assert finished.code == 1
+        assert finished.err == f"error: {tmp_path}: not a run that can be resumed: it has no config.toml\n"
+
+    @pytest.mark.parametrize("split", ["train", "dev"])
+    def test_other_pairs_are_refused_and_the_model_survives(self, tmp_path, split):
+        data = tiny.write_data(tmp_path / "data")
+        folder = tmp_path / "run"
+        assert run_here(*train_arguments(data, folder)).code == 0
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        with (data / f"{split}.tsv").open("a") as file:
+            file.write("new words\tnew words words new\n")
+        finished = run_here("train", "--resume", folder, "--set", "training.epochs=3")
+        assert finished.code == 1
+        wanted = f"{folder}: the training or dev pairs are not those that the run began with"
+        assert wanted in finished.err
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+    def test_averaged_weights_go_on_after_a_stop_too(self, run, tmp_path):
+        whole = run("whole", training__average_epochs=1.5, training__epochs=3)
+        folder = run("resumed", training__average_epochs=1.5)
+        finished = run_here("train", "--resume", folder, "--set", "training.epochs=3")
+        assert finished.code == 0, finished.err
+        assert_same_run(folder, whole)
+
+
+class TestFingerprint:
+    PAIRS = (Pair(("a", "b"), ("c",), 1), Pair(("d",), ("e",), 2, "d"))
+
+    def test_it_depends_on_tokens_and_emphasis_only(self):
+        first, second = self.PAIRS
+        assert fingerprint(self.PAIRS) == fingerprint([replace(first, line=7), second])
+        for other in (
+            [second, first],
+            [first],
+            [replace(first, target=("x",)), second],
+            [replace(first, emphasis="a"), second],
+        ):
+            assert fingerprint(other) != fingerprint(self.PAIRS)
+
+    def test_it_is_that_of_older_checkpoints(self):
+        assert fingerprint(self.PAIRS) == "0bd23240b940124a"
