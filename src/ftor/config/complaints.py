@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ftor.config.architectures import ARCHITECTURES, DEFAULT_ARCHITECTURE
-from ftor.config.sections import DataConfig, DecodingConfig, TrainingConfig
+from ftor.config.sections import DataConfig, DecodingConfig, Section, TrainingConfig
 from ftor.errors import FtorError, nearest
 
 
@@ -14,7 +14,7 @@ class ConfigError(FtorError):
 
 def section_keys(architecture: str) -> dict[str, list[str]]:
     """The keys of each section."""
-    sections = {
+    sections: dict[str, type[Section]] = {
         "data": DataConfig,
         "model": ARCHITECTURES.get(architecture, ARCHITECTURES[DEFAULT_ARCHITECTURE]),
         "training": TrainingConfig,

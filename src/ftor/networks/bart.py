@@ -1,4 +1,4 @@
-"""BART, pretrained and fine-tuned, by way of transformers (`ftor[pretrained]`)."""
+"""The BART baseline, pretrained and fine-tuned; it needs transformers (`ftor[pretrained]`)."""
 
 from pathlib import Path
 from typing import Any, Self
@@ -40,7 +40,7 @@ class Bart(Network):
         super().__init__()
         self.config, self.bart, self.tokenizer = config, bart, tokenizer
         self.classes: int = bart.config.vocab_size
-        # Released ones come with settings for summaries, which forbid what programs are full of: repetition.
+        # Released models come with settings for summaries, which forbid the repetition that programs need.
         bart.generation_config = transformers.GenerationConfig()
         names = {id(p): name for name, p in self.named_parameters()}
         every = self.named_parameters(remove_duplicate=False)
@@ -62,11 +62,11 @@ class Bart(Network):
 
     @property
     def longest(self) -> int:
-        """How many subwords it can read or write."""
+        """How many subwords the network can read or write."""
         return int(self.bart.config.max_position_embeddings)
 
     def forward(self, batch: Batch) -> Losses:
-        """−log P(y|x), a mean over subwords; with labels smoothed in training."""
+        """−log P(y|x), the mean over subwords, with smoothed labels in training."""
         start = self.bart.config.decoder_start_token_id
         before = F.pad(batch.target[:, :-1], (1, 0), value=start)
         logits = self.bart(
@@ -78,7 +78,7 @@ class Bart(Network):
         smoothing = self.config.label_smoothing if self.training else 0.0
         losses = F.cross_entropy(logits.mT, batch.target, reduction="none", label_smoothing=smoothing)
         sums = (losses * inside(batch.target_lengths, batch.target.shape[1])).sum(1)
-        # In training the mean over all subwords of the batch, as released; else each example's own.
+        # In training the mean over all subwords of the batch, as released; else that of each example.
         lengths = batch.target_lengths.to(sums.dtype)
         return only_tokens(sums / (lengths.mean() if self.training else lengths))
 
@@ -104,23 +104,22 @@ class Bart(Network):
             ),
         )
         rows = [
-            Output(self._written(tokens), score)
+            Output(self._without_end(tokens), score)
             for tokens, score in zip(
                 generated.sequences.tolist(), generated.sequences_scores.tolist(), strict=True
             )
         ]
         best = []
         for row in range(len(batch.source)):
-            mine = rows[row * kept : (row + 1) * kept]
-            right = (one for one in mine if accepts is None or accepts(row, one.choices))
-            best.append(next(right, mine[0]))
+            beam_of_row = rows[row * kept : (row + 1) * kept]
+            accepted = (one for one in beam_of_row if accepts is None or accepts(row, one.choices))
+            best.append(next(accepted, beam_of_row[0]))
         return best
 
-    def _written(self, tokens: list[int]) -> list[int]:
-        """An output without what stands before it, and without its end and what comes after."""
-        end = self.bart.config.eos_token_id
-        written = tokens[1:]
-        return written[: written.index(end)] if end in written else written
+    def _without_end(self, tokens: list[int]) -> list[int]:
+        """The tokens of an output, without the start before them and without the end."""
+        end, output = self.bart.config.eos_token_id, tokens[1:]
+        return output[: output.index(end)] if end in output else output
 
     def save_description(self, folder: Path) -> None:
         """Write the tokenizer and the description of the network, which training does not change."""
@@ -138,8 +137,8 @@ def _pretrained(name: str) -> tuple[transformers.BartForConditionalGeneration, A
     except (OSError, ValueError) as error:
         raise FtorError(
             f"model.pretrained: expected the folder of a BART, or its name on the Hugging Face hub, found "
-            f"{name!r}: {str(error).splitlines()[0]} Where there is no network, fetch it elsewhere, and give "
-            "its folder."
+            f"{name!r}: {str(error).splitlines()[0]} Without a network, download it elsewhere and give its "
+            "folder."
         ) from None
     return bart, tokenizer
 
@@ -151,12 +150,12 @@ def _described(folder: Path) -> tuple[transformers.BartForConditionalGeneration,
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise FtorError(f"{folder}: expected a tokenizer and a model's description: {reason}") from None
+        raise FtorError(f"{folder}: expected a tokenizer and the description of a BART: {reason}") from None
     return transformers.BartForConditionalGeneration(description), tokenizer
 
 
 def _drop_tied(module: nn.Module, state: dict[str, Any], prefix: str, _: Any) -> None:
-    """Leave out what is another parameter's, too: a file has every tensor once."""
+    """Leave out parameters that share their tensor with another: a file holds every tensor once."""
     assert isinstance(module, Bart)
     for name in module._tied:
         del state[prefix + name]

@@ -10,7 +10,7 @@ from ftor.networks.network import Accepts, Output
 Memory = tuple[Tensor, ...]
 """What a decoder knows of its sources: tensors (R, …), a row for each source."""
 State = tuple[Tensor, ...]
-"""What it knows of outputs so far: tensors (R, W, …), for each source a row for each of W outputs."""
+"""What a decoder knows of outputs so far: tensors (R, W, …), for each source a row for each of W outputs."""
 Step = Callable[[Memory, State, Tensor], tuple[Tensor, State]]
 """From the memory, the state and the last tokens (R, W): log-probabilities (R, W, V + 1) of the next token,
 the last of which is that of the end; and the state with the last tokens in it."""
@@ -29,26 +29,25 @@ def beam_search(
 ) -> list[Output]:
     """The best output that is found for each source, by the sum of its tokens' log-probabilities.
 
-    A search is over as soon as a finished output leads, because no other can get ahead of it any more. To
-    be not accepted is like having a score far below all others: the best output that is accepted is chosen,
-    and where there is none in the end, the best.
+    The search ends when a finished output leads, because no other can overtake it. Outputs that are not
+    accepted rank below all others: the result is the best accepted output, or if there is none, the best.
 
     Args:
         step: gives the next tokens' log-probabilities.
         memory: (R, …) of the sources.
         state: (R, 1, …) of outputs without a token.
-        end: V, the token that finishes an output; also what the first token is told to follow.
-        beam: how many outputs are kept after each token, finished ones among them.
-        expansions: how many next tokens of each of them are looked at; of the first token, `beam` are.
-        max_steps: after so many tokens, the end included, an output is taken as it is.
-        accepts: which outputs may be chosen; all if None.
+        end: V, the token that finishes an output; also the input before the first token.
+        beam: how many outputs are kept after each token, finished ones included.
+        expansions: how many next tokens of each output are compared; for the first token, `beam` are.
+        max_steps: outputs end after this many tokens, the end included.
+        accepts: which outputs are accepted; all if None.
     """
     device = memory[0].device
     rows = torch.arange(len(memory[0]), device=device)
     tokens = torch.full((len(rows), 1, 1), end, device=device)
     scores = torch.zeros(len(rows), 1, device=device)
     finished, refused = (torch.zeros(len(rows), 1, dtype=torch.bool, device=device) for _ in range(2))
-    found: dict[int, Output] = {}
+    best: dict[int, Output] = {}
     for number in range(max_steps):
         log_probs, state = step(memory, state, tokens[..., -1])
         parents, added, scores = _continue(log_probs, scores, finished, end, beam, expansions, number == 0)
@@ -57,20 +56,19 @@ def beam_search(
         tokens = torch.cat([tokens.flatten(0, 1)[flat], added[..., None]], -1)
         refused = refused.flatten()[flat]
         finished = added == end
-        # What stands before the first that can still grow can only be chosen, or be refused.
-        impossible = scores.isneginf()  # what stands in where there are fewer outputs than the beam is wide
+        # Nothing can overtake the outputs before the first one that can still grow.
+        impossible = scores.isneginf()  # fills the beam where there are too few outputs
         settled = finished | impossible | (number + 1 == max_steps)
         candidates = settled.cumprod(1).bool() & ~refused & ~impossible
         over = settled.all(1)
         for place in (candidates.any(1) | over).nonzero().squeeze(1).tolist():
             row = int(rows[place])
-            chosen = _choose(tokens[place], candidates[place], refused[place], row, end, accepts)
-            if chosen is None and bool(over[place]):
-                chosen = 0
-            if chosen is not None:
-                written = _written(tokens[place, chosen], end)
-                found[row] = Output(written, float(scores[place, chosen]))
-        left = torch.tensor([place for place, row in enumerate(rows.tolist()) if row not in found])
+            rank = _first_accepted(tokens[place], candidates[place], refused[place], row, end, accepts)
+            if rank is None and bool(over[place]):
+                rank = 0
+            if rank is not None:
+                best[row] = Output(_without_end(tokens[place, rank], end), float(scores[place, rank]))
+        left = torch.tensor([place for place, row in enumerate(rows.tolist()) if row not in best])
         if not len(left):
             break
         if len(left) < len(rows):
@@ -78,7 +76,7 @@ def beam_search(
             memory, state = (tuple(values[left] for values in some) for some in (memory, state))
             rows, tokens, scores = rows[left], tokens[left], scores[left]
             finished, refused = finished[left], refused[left]
-    return [found[row] for row in range(len(found))]
+    return [best[row] for row in range(len(best))]
 
 
 def _continue(
@@ -86,7 +84,7 @@ def _continue(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The best continuations (R, W'), best first: which output each continues, its last token, its score."""
     R, W, classes = log_probs.shape
-    # A finished output goes on with its end alone, at no cost.
+    # The only continuation of a finished output is its end, at no cost.
     done = torch.full((classes,), -torch.inf, device=log_probs.device, dtype=log_probs.dtype)
     done[end] = 0
     log_probs = torch.where(finished[..., None], done, log_probs)
@@ -97,18 +95,18 @@ def _continue(
     return places // each, tokens.view(R, W * each).gather(1, places), scores
 
 
-def _choose(
+def _first_accepted(
     tokens: Tensor, candidates: Tensor, refused: Tensor, row: int, end: int, accepts: Accepts | None
 ) -> int | None:
-    """The first of the candidates that is accepted; those before it are marked as refused."""
+    """The rank of the first accepted candidate; those before it are marked as refused."""
     for place in candidates.nonzero().squeeze(1).tolist():
-        if accepts is None or accepts(row, _written(tokens[place], end)):
+        if accepts is None or accepts(row, _without_end(tokens[place], end)):
             return int(place)
         refused[place] = True
     return None
 
 
-def _written(tokens: Tensor, end: int) -> list[int]:
-    """An output without the symbol before its first token, and without its end."""
-    written: list[int] = tokens[1:].tolist()
-    return written[: written.index(end)] if end in written else written
+def _without_end(tokens: Tensor, end: int) -> list[int]:
+    """The tokens of an output, without the input before the first and without the end."""
+    output: list[int] = tokens[1:].tolist()
+    return output[: output.index(end)] if end in output else output

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from ftor.config import Config, LSTMConfig
 from ftor.networks.beam import Memory, State, beam_search
 from ftor.networks.network import UNCONSTRAINED, Constraint, Losses, Network, Output
-from ftor.networks.seq2seq import only_tokens, teacher, token_losses, with_end
+from ftor.networks.seq2seq import only_tokens, teacher_forcing, token_losses, with_end
 from ftor.nn import HighwayBiLSTM, PretrainedEmbedding
 from ftor.nn.additive_attention import AdditiveAttention
 from ftor.nn.padding import inside
@@ -18,16 +18,16 @@ from ftor.text.vocabularies import Vocabularies
 
 
 class LSTMSeq2Seq(Network):
-    """A highway BiLSTM that reads, and an LSTM that writes while it looks back at what was read.
+    """A highway BiLSTM encoder and an LSTM decoder with additive attention.
 
-    The decoder begins with the encoder's last states. Its first layer reads the attended source, asked for
-    with the layer's own state before, and the token before; the layers above it read nothing else.
+    The decoder begins with the encoder's last states. Its first layer reads the token before and the
+    attended source; the query is the layer's last state. Each layer above reads only the layer below.
 
     Args:
         config: sizes.
         source_size: number of source ids.
         classes: V, number of target classes.
-        vector_size: E of pretrained vectors; None for embeddings that are learned from nothing.
+        vector_size: E of pretrained vectors; None without them.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class LSTMSeq2Seq(Network):
     def forward(self, batch: Batch) -> Losses:
         """−log P(y|x), the mean over the tokens of each output."""
         memory, begin = self.read(batch.source, batch.source_lengths)
-        before, golds = teacher(batch, self.classes)
+        before, golds = teacher_forcing(batch, self.classes)
         with torch.autocast(begin.device.type, enabled=False):  # not all CPUs have LSTMs in half precision
             top = self._write(memory, begin, before)
             losses = token_losses(self.output(top), golds, batch.target_lengths)
@@ -84,7 +84,7 @@ class LSTMSeq2Seq(Network):
         encoded, keys, real = memory
         h, c = begin, torch.zeros_like(begin)
         states = []
-        for x in self.target_embedding(before).unbind(1):  # attention has to wait for the state before
+        for x in self.target_embedding(before).unbind(1):  # step by step: attention needs the last state
             attended = self.attention(h[:, None], keys, encoded, real).squeeze(1)
             h, c = self.cell(torch.cat([attended, x], -1), (h, c))
             states.append(h)
@@ -126,10 +126,10 @@ class LSTMSeq2Seq(Network):
 
 def _embedding(size: int, width: int) -> nn.Embedding:
     embedding = nn.Embedding(size, width)
-    nn.init.xavier_uniform_(embedding.weight)  # the released models'
+    nn.init.xavier_uniform_(embedding.weight)  # as released
     return embedding
 
 
 def _flat(x: Tensor, state: tuple[Tensor, Tensor]) -> tuple[Tensor, tuple[Tensor, Tensor]]:
-    """All outputs of all sources in one dimension: (R, W, …) → (R·W, …)."""
+    """Sources and outputs in one dimension: (R, W, …) → (R·W, …)."""
     return x.flatten(0, 1), (state[0].flatten(0, 1), state[1].flatten(0, 1))

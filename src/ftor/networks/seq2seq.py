@@ -1,4 +1,4 @@
-"""What all baselines share: they write outputs from left to right, and an end after them."""
+"""What the baselines share: they write outputs from left to right, then an end."""
 
 import torch
 from torch import Tensor
@@ -11,14 +11,15 @@ from ftor.text.vocabulary import PAD
 
 
 def with_end(source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """Sources (B, n + 1) and their lengths (B,), with an end: the id of padding, which else nothing reads."""
+    """Add an end to sources (B, n) with `lengths` (B,). Its id is that of padding, which is never read."""
     return F.pad(source, (0, 1), value=PAD), lengths + 1
 
 
-def teacher(batch: Batch, end: int) -> tuple[Tensor, Tensor]:
-    """The tokens (B, L + 1) that come before each gold token, and these: the targets and then their ends.
+def teacher_forcing(batch: Batch, end: int) -> tuple[Tensor, Tensor]:
+    """The decoder's inputs and the gold tokens, (B, L + 1) each.
 
-    Before the first token there is the end. What comes after a target's end is of no use.
+    Gold tokens are the target and its end. The input of each is the token before it; the first input is the
+    end. Positions after a target's end have no meaning.
     """
     before = F.pad(batch.target.clamp(min=0), (1, 0), value=end)
     golds = F.pad(batch.target, (0, 1)).scatter(1, batch.target_lengths[:, None], end)
@@ -28,7 +29,7 @@ def teacher(batch: Batch, end: int) -> tuple[Tensor, Tensor]:
 def token_losses(logits: Tensor, golds: Tensor, lengths: Tensor) -> Tensor:
     """−log P of each gold token (B, L + 1), 0 past the end, from `logits` (B, L + 1, V + 1).
 
-    A token that the vocabulary lacks costs as much as the transducer's floor.
+    A token that is not in the vocabulary costs −log FLOOR.
     """
     log_p = logits.log_softmax(-1).gather(-1, golds.clamp(min=0)[..., None]).squeeze(-1)
     log_p = log_p.masked_fill(golds == NO_CLASS, torch.tensor(FLOOR).log().item())
@@ -36,5 +37,5 @@ def token_losses(logits: Tensor, golds: Tensor, lengths: Tensor) -> Tensor:
 
 
 def only_tokens(tokens: Tensor) -> Losses:
-    """Losses of a model whose outputs have no length but by their end, and no alignment to learn."""
+    """The losses of a network that has no length term and no alignment term."""
     return Losses(tokens, torch.zeros_like(tokens), torch.zeros_like(tokens))

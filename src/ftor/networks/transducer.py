@@ -33,7 +33,7 @@ class Transducer(Network):
         config: sizes and variants.
         source_size: number of source ids.
         classes: V, number of target classes; the first is "copy" if the model copies.
-        vector_size: E of pretrained vectors; None for embeddings that are learned from nothing.
+        vector_size: E of pretrained vectors; None without them.
         emphasis: whether sources may have tokens to emphasise.
     """
 
@@ -91,8 +91,8 @@ class Transducer(Network):
 
     def read(self, source: Tensor, lengths: Tensor, emphasised: Tensor | None = None) -> Reading:
         """Encode `source` (B, n) ids with `lengths` (B,); `emphasised` (B, n) is e in x = embedding + e·h."""
-        # Encoders begin with a linear map: it takes less to map each different token once, then to pick.
-        tokens, places = self._different_tokens(source, emphasised)
+        # Each encoder begins with a linear map, which is applied once to each distinct token of the batch.
+        tokens, places = self._distinct_tokens(source, emphasised)
         x = F.embedding(places, tokens)
         first, second = self.source_encoder.encode(
             F.embedding(places, self.source_encoder.project(tokens)), lengths
@@ -110,8 +110,8 @@ class Transducer(Network):
         (inner,) = self.inner_encoder.encode(permute @ inner_x, lengths)
         return Reading(x, None, context, self.fertility(inner + permute @ x, lengths), permutation)
 
-    def _different_tokens(self, source: Tensor, emphasised: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The embeddings (W, D) of the batch's different tokens, and which of them is where (B, n)."""
+    def _distinct_tokens(self, source: Tensor, emphasised: Tensor | None) -> tuple[Tensor, Tensor]:
+        """The embeddings (W, D) of the batch's distinct tokens, and which of them is where (B, n)."""
         if self.emphasis is None or emphasised is None:
             ids, places = torch.unique(source, return_inverse=True)
             return self.embedding(ids), places
@@ -202,8 +202,8 @@ class Transducer(Network):
     def _mixture(self, batch: SourceBatch, translations: Tensor, alignment: Tensor) -> Tensor:
         """P(y_o | x, l) of each class: (B, L, V); with copying then of each source token: (B, L, V + n).
 
-        A token's probability is that of its own class and of all its copies together, and stands with the
-        class if it has one.
+        The probability of a token is the sum over its class and all its copies. It is stored at the class if
+        the token has one, else at the first copy.
         """
         by_class = alignment.flatten(1, 2).mT @ translations.flatten(1, 2)
         if batch.copies is None:

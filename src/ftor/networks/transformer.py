@@ -1,4 +1,4 @@
-"""The Transformer baseline: relative positions, which generalise better than absolute ones."""
+"""The Transformer baseline, with relative positions: they generalise better than absolute ones."""
 
 import math
 from collections.abc import Iterable
@@ -11,18 +11,18 @@ from torch import Tensor, nn
 from ftor.config import Config, TransformerConfig
 from ftor.networks.beam import Memory, State, beam_search
 from ftor.networks.network import UNCONSTRAINED, Constraint, Losses, Network, Output
-from ftor.networks.seq2seq import only_tokens, teacher, token_losses, with_end
+from ftor.networks.seq2seq import only_tokens, teacher_forcing, token_losses, with_end
 from ftor.nn.padding import inside
 from ftor.nn.relative_attention import CrossAttention, RelativeAttention, sinusoids
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
 
 POSITION_DROPOUT = 0.1
-"""On embeddings and their absolute positions, whatever the dropout of the layers: as released."""
+"""On embeddings and absolute positions. It does not depend on `model.dropout`, as released."""
 
 
 class _Layer(nn.Module):
-    """Self-attention, in the decoder attention to the source, and a feed-forward layer, each normed after."""
+    """Self-attention, attention to the source (decoder only) and a feed-forward layer, each post-normed."""
 
     def __init__(self, config: TransformerConfig, reads_source: bool) -> None:
         super().__init__()
@@ -43,10 +43,10 @@ class _Layer(nn.Module):
         before: tuple[Tensor, Tensor],
         memory: tuple[Tensor, Tensor, Tensor] | None,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Turn `x` (B, L, D) into the same of the next layer; see `RelativeAttention`.
+        """Apply the layer to `x` (B, L, D); see `RelativeAttention`.
 
-        `memory` is keys and values of the sources, and which positions are inside of them. There may be
-        several outputs, one after the other, for each source.
+        `memory` is keys and values of the sources, and which positions are real. Each source may have
+        several outputs in consecutive rows.
         """
         first, *others = self.norms
         attended, key, value = self.itself(x, allowed, before)
@@ -59,7 +59,7 @@ class _Layer(nn.Module):
 
 
 class RelativeTransformer(Network):
-    """A post-norm Transformer with relative self-attention, and absolute positions besides.
+    """A post-norm Transformer with relative self-attention and absolute positions.
 
     Args:
         config: sizes.
@@ -91,26 +91,26 @@ class RelativeTransformer(Network):
     def read(self, source: Tensor, lengths: Tensor) -> Memory:
         """What the decoder knows of `source` (B, n) ids with `lengths` (B,).
 
-        First which positions are inside of it, then the keys and values of each layer.
+        The first tensor tells which positions are real; then come keys and values of each layer.
         """
         source, lengths = with_end(source, lengths)
         real = inside(lengths, source.shape[1])
         x = self._embed(self.embedding(source), 0)
         for layer in self.encoder:
-            x, _, _ = layer(x, real[:, None], self._nothing(x), None)
+            x, _, _ = layer(x, real[:, None], self._no_tokens(x), None)
         read = (layer.source.read(x) for layer in self.decoder)  # type: ignore[union-attr, operator]
         return real, *(part for both in read for part in both)
 
     def write(self, memory: Memory, state: State, tokens: Tensor) -> tuple[Tensor, State]:
-        """Read more tokens of outputs, and say what comes after each.
+        """Read the next tokens of outputs and predict what comes after each.
 
         Args:
-            memory: (B, …), what `read` gave; or (B / W, …) if there are W outputs for each source.
+            memory: (B, …), the result of `read`; or (B / W, …) if there are W outputs for each source.
             state: keys and values (B, heads, m, D / heads) of the m tokens before, for each layer.
-            tokens: (B, L), where the end stands for the beginning.
+            tokens: (B, L); before the first token of an output comes the end.
 
         Returns:
-            Logits (B, L, V + 1), and the state with these tokens in it.
+            Logits (B, L, V + 1), and the state with these tokens included.
         """
         real, *read = memory
         m, L = state[0].shape[2], tokens.shape[1]
@@ -126,13 +126,13 @@ class RelativeTransformer(Network):
     def forward(self, batch: Batch) -> Losses:
         """−log P(y|x), the sum over the tokens of each output."""
         memory = self.read(batch.source, batch.source_lengths)
-        before, golds = teacher(batch, self.classes)
+        before, golds = teacher_forcing(batch, self.classes)
         logits, _ = self.write(memory, self.start(memory), before)
         return only_tokens(token_losses(logits, golds, batch.target_lengths).sum(1))
 
     def start(self, memory: Memory) -> State:
         """The keys and values (B, heads, 0, D / heads) of no tokens, for each layer."""
-        return self._nothing(memory[1]) * self.config.layers
+        return self._no_tokens(memory[1]) * self.config.layers
 
     def step(self, memory: Memory, state: State, previous: Tensor) -> tuple[Tensor, State]:
         """See `ftor.networks.beam.Step`."""
@@ -158,10 +158,11 @@ class RelativeTransformer(Network):
         embedded: Tensor = self.position_dropout(x + sinusoids(positions, D).to(x.dtype) / math.sqrt(D))
         return embedded
 
-    def _nothing(self, like: Tensor) -> tuple[Tensor, Tensor]:
+    def _no_tokens(self, like: Tensor) -> tuple[Tensor, Tensor]:
+        """The keys and values (B, heads, 0, D / heads) of a layer before the first token."""
         heads = self.config.heads
-        nothing = like.new_zeros(len(like), heads, 0, self.config.width // heads)
-        return nothing, nothing
+        empty = like.new_zeros(len(like), heads, 0, self.config.width // heads)
+        return empty, empty
 
 
 def _pairs(parts: Iterable[Tensor]) -> Iterable[tuple[Tensor, Tensor]]:
