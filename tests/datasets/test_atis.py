@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ftor.datasets import grouping, judges
 from ftor.datasets.atis import ARITIES, CONJUNCTIONS, read, same_tree, write
-from ftor.datasets.terms import ProgramError, Term
+from ftor.datasets.terms import QueryError, Term
 from ftor.text.reading import read_pairs
 
 FLIGHTS = (
@@ -63,18 +63,18 @@ def test_equality(gold, predicted, same):
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
-        ("", "found the program's end"),
-        ("answer", "found the program's end"),
-        ("( or a", "found the program's end"),
+        ("", "found the end of the query"),
+        ("answer", "found the end of the query"),
+        ("( or a", "found the end of the query"),
         ("( a b )", r"token 2: expected intersection or or after '\(', found 'a'"),
         ("( or )", r"token 3: expected an argument, found '\)'"),
         ("( or _flight )", r"token 4: expected an argument, found '\)'"),
-        ("a b", "token 2: expected the program's end, found 'b'"),
+        ("a b", "token 2: expected the end of the query, found 'b'"),
         ("_flight " * 1000, "levels, found more"),
     ],
 )
 def test_errors_say_where(tokens, message):
-    with pytest.raises(ProgramError, match=message):
+    with pytest.raises(QueryError, match=message):
         read(tokens.split())
 
 
@@ -87,7 +87,7 @@ def test_errors_say_where(tokens, message):
 def test_any_tokens_are_a_tree_or_a_documented_error(tokens):
     try:
         tree = read(tokens)
-    except ProgramError:
+    except QueryError:
         return
     assert write(tree) == tokens
     assert same_tree(tokens, write(shuffled(tree, Random(0))))

@@ -1,15 +1,15 @@
-"""ATIS: programs in FunQL with brackets around conjunctions, whose parts may come in any order."""
+"""ATIS: flight queries in FunQL. Conjunctions have brackets, and the order of their parts does not count."""
 
 from collections.abc import Sequence
 from functools import lru_cache
 
 from ftor.datasets import terms
 from ftor.datasets.published import RELEASED_DATA, PublishedDataset, sha256sums
-from ftor.datasets.terms import ProgramError, Term
+from ftor.datasets.terms import QueryError, Term
 from ftor.metrics import Judge
 
 CONJUNCTIONS = ("intersection", "or")
-"""Written with brackets: `( intersection a b … )`."""
+"""Functions that are written with brackets: `( intersection a b … )`."""
 _OF_ONE_ARGUMENT = """
     _<_arrival_time_2 _<_departure_time_2 _<_fare_2 _>_arrival_time_2 _>_capacity_2 _>_departure_time_2
     _>_stops_2 _abbrev _after_day_2 _air_taxi_operation _aircraft _aircraft_1 _aircraft_2
@@ -35,27 +35,27 @@ _OF_ONE_ARGUMENT = """
 """
 ARITIES = dict.fromkeys(_OF_ONE_ARGUMENT.split(), 1)
 ARITIES |= {"_equals": 2, "_miles_distant": 2, "_services": 2}
-"""How many arguments every other function takes; what is not listed is a constant."""
+"""The number of arguments of the other functions. Tokens that are not listed are constants."""
 
 
 def read(tokens: Sequence[str]) -> Term:
-    """Build a program's tree, or raise a `ProgramError` that says at which token that fails."""
+    """Read a query, or raise a `QueryError` that names the token."""
     return terms.read(tokens, ARITIES, CONJUNCTIONS)
 
 
-def write(program: Term) -> list[str]:
-    """The tokens of a program's tree."""
-    return terms.write(program, CONJUNCTIONS)
+def write(query: Term) -> list[str]:
+    """The tokens of a query."""
+    return terms.write(query, CONJUNCTIONS)
 
 
-def canonical(program: Term) -> Term:
-    """Sort the parts of all conjunctions; nested conjunctions stay nested, repeated parts repeated."""
-    arguments = tuple(map(canonical, program.arguments))
-    return Term(program.head, tuple(sorted(arguments)) if program.head in CONJUNCTIONS else arguments)
+def canonical(query: Term) -> Term:
+    """Sort the parts of all conjunctions. Nested conjunctions stay nested, and repeated parts repeated."""
+    arguments = tuple(map(canonical, query.arguments))
+    return Term(query.head, tuple(sorted(arguments)) if query.head in CONJUNCTIONS else arguments)
 
 
 def same_tree(gold: Sequence[str], predicted: Sequence[str]) -> bool:
-    """Whether two programs differ in nothing but the order of parts; one that cannot be read is wrong."""
+    """Whether two queries differ only in the order of parts. One that cannot be read equals only itself."""
     if list(gold) == list(predicted):
         return True
     expected = _canonical(tuple(gold))
@@ -64,10 +64,10 @@ def same_tree(gold: Sequence[str], predicted: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _canonical(tokens: tuple[str, ...]) -> Term | None:
-    """The tree to compare, kept for the golds that come back in every epoch; None if unreadable."""
+    """The tree to compare, or None if it cannot be read. Cached, because golds return in every epoch."""
     try:
         return canonical(read(tokens))
-    except ProgramError:
+    except QueryError:
         return None
 
 

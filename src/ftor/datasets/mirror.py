@@ -1,4 +1,4 @@
-"""The mirror task, `a b c` → `a b c c b a`, generated: longer inputs, or unseen combinations of symbols."""
+"""The mirror task, `a b c` → `a b c c b a`. Tests have longer inputs, or unseen combinations of symbols."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -20,14 +20,14 @@ DEFAULT_SEED = 42
 
 
 def mirror(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[TextPair]:
-    """Return `size` pairs: the length uniform over `lengths`, each symbol uniform over a–k."""
+    """Generate `size` pairs. Lengths are uniform over `lengths`, symbols uniform over a–k."""
     return _mirrored(size, _strings(Random(seed), ALPHABET, lengths))
 
 
 def mirror_xyz(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[TextPair]:
-    """Like `mirror`, but with `x y z` put somewhere into a fifth of the sources that have room for it.
+    """Generate pairs like `mirror`, and insert `x y z` somewhere into a fifth of the sources.
 
-    There is room if the source then is no longer than the largest of `lengths`.
+    Only sources that do not become longer than the largest of `lengths` count.
     """
     random = Random(seed)
 
@@ -43,16 +43,16 @@ def mirror_xyz(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) 
 
 
 def mirror_xyz_unseen(size: int, lengths: Sequence[int] = range(3, 10), seed: int = 0) -> list[TextPair]:
-    """Return pairs over a–k and x, y, z that hold x, y or z, but never as `x y z`.
+    """Generate pairs over a–k and x, y, z that contain x, y or z, but never `x y z`.
 
-    Lengths and symbols are uniform before this selection; longer strings pass it more often.
+    Lengths and symbols are uniform before this selection, which keeps longer strings more often.
     """
     strings = _strings(Random(seed), ALPHABET + CLUSTER, lengths)
     return _mirrored(size, (s for s in strings if not set(CLUSTER).isdisjoint(s) and CLUSTER not in s))
 
 
 def _strings(random: Random, alphabet: str, lengths: Sequence[int]) -> Iterator[str]:
-    """Yield random strings without end."""
+    """Yield random strings forever."""
     if not lengths or min(lengths) < 1:
         raise ValueError(f"lengths: expected at least one, each 1 or more, found {list(lengths)}")
     while True:
@@ -64,7 +64,7 @@ def _mirrored(size: int, strings: Iterator[str]) -> list[TextPair]:
 
 
 class Split(NamedTuple):
-    """One published file of a task: how many pairs, how long their sources are, what draws them."""
+    """A published file: number of pairs, lengths of the sources, and the function that generates it."""
 
     size: int
     lengths: range
@@ -88,7 +88,7 @@ SPLITS = {
 
 
 def generate(task: str, seed: int = 0) -> dict[str, list[TextPair]]:
-    """Return all splits of "mirror" or "mirror-xyz", as many pairs and as long as the published ones."""
+    """Generate all splits of "mirror" or "mirror-xyz", with the sizes and lengths of the published ones."""
     if task not in SPLITS:
         raise ValueError(f"task: expected {' or '.join(SPLITS)}, found {task!r}")
     return {split: draw(task, split, seed) for split in SPLITS[task]}
@@ -97,7 +97,15 @@ def generate(task: str, seed: int = 0) -> dict[str, list[TextPair]]:
 def draw(
     task: str, split: str, seed: int, size: int | None = None, lengths: Sequence[int] | None = None
 ) -> list[TextPair]:
-    """Return one split, of another size or other lengths if given; splits of a seed share no draws."""
+    """Generate one split. Each split of a seed has random numbers of its own.
+
+    Args:
+        task: "mirror" or "mirror-xyz".
+        split: name of the split.
+        seed: the same seed gives the same pairs.
+        size: number of pairs. By default that of the published split.
+        lengths: lengths of the sources. By default those of the published split.
+    """
     published = SPLITS[task][split]
     own_seed = derived_seed(split, seed, bits=64)
     return published.draw(size or published.size, lengths or published.lengths, own_seed)

@@ -1,4 +1,4 @@
-"""Okapi: queries are sets of clauses, so the order of clauses and letter case do not count."""
+"""Okapi: API queries that are sets of clauses. The order of clauses and letter case do not count."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _KEYWORD = re.compile("|".join(KEYWORDS))
 
 
 def clauses(tokens: Sequence[str]) -> frozenset[tuple[str, str]] | None:
-    """Each clause's keyword and the rest of it, in lower case; None if the query does not begin with one.
+    """The keyword and the rest of each clause, in lower case. None if no keyword begins the query.
 
     A keyword counts wherever it occurs, also inside a word, as in the published figures.
     """
@@ -28,13 +28,13 @@ def clauses(tokens: Sequence[str]) -> frozenset[tuple[str, str]] | None:
 
 
 def same_clauses(gold: Sequence[str], predicted: Sequence[str]) -> bool:
-    """Whether both are queries of the same clauses, in any order and repetition."""
+    """Whether two queries have the same clauses. Order and repetition do not count."""
     expected = clauses(gold)
     return list(gold) == list(predicted) or (expected is not None and expected == clauses(predicted))
 
 
 def parameters(gold: Sequence[str]) -> int:
-    """The number of different clauses, GET included."""
+    """The number of different clauses, including GET."""
     return len(clauses(gold) or ())
 
 

@@ -1,6 +1,6 @@
-"""StylePTB: rewritten sentences, scored as captions of pictures are, with the scorers of nlg-eval.
+"""StylePTB: sentences to rewrite, scored with the metrics of nlg-eval, which are those of image captions.
 
-They come from pycocoevalcap. Its own tokenizer is left alone: tokens are what stands between blanks.
+They come from pycocoevalcap. Its tokenizer is not used: tokens are separated by spaces.
 """
 
 import shutil
@@ -33,12 +33,12 @@ Outputs = Sequence[Tokens]
 
 
 def scorers(report: Report | None = None) -> tuple[Scorer, ...]:
-    """BLEU-1 to BLEU-4, METEOR, ROUGE-L and CIDEr, as the paper has them.
+    """BLEU-1 to BLEU-4, METEOR, ROUGE-L and CIDEr, as in the paper.
 
-    Without Java there is no METEOR, which `report` hears.
+    Without Java METEOR is left out, with a warning to `report`.
     """
     if find_spec("pycocoevalcap") is None:
-        raise FtorError("scores of style: expected pycocoevalcap, found none; pip install 'ftor[style]'")
+        raise FtorError("scores of style: pycocoevalcap is not installed: pip install 'ftor[style]'")
     problem = java_problem()
     if problem and report is not None:
         report.warn(f"METEOR is left out: {problem}")
@@ -51,7 +51,7 @@ def scorers(report: Report | None = None) -> tuple[Scorer, ...]:
 
 
 def bleu(golds: Outputs, outputs: Outputs) -> list[float]:
-    """BLEU-1 to BLEU-4, of n-gram counts summed over all sentences."""
+    """BLEU-1 to BLEU-4, from n-gram counts summed over all sentences."""
     from pycocoevalcap.bleu.bleu import Bleu
 
     scores, _ = Bleu(4).compute_score(*_captions(golds, outputs), verbose=0)
@@ -66,18 +66,18 @@ def rouge_l(golds: Outputs, outputs: Outputs) -> list[float]:
 
 
 def cider(golds: Outputs, outputs: Outputs) -> list[float]:
-    """CIDEr, with n-gram frequencies from these golds; golds themselves score 10."""
+    """CIDEr, with n-gram frequencies from these golds. The golds themselves score 10."""
     from pycocoevalcap.cider.cider import Cider
 
     return [Cider().compute_score(*_captions(golds, outputs))[0]]
 
 
 def meteor(golds: Outputs, outputs: Outputs) -> list[float]:
-    """METEOR 1.5, by its Java program, of statistics summed over all sentences."""
+    """METEOR 1.5, from its Java program, with statistics summed over all sentences."""
     from pycocoevalcap.meteor.meteor import Meteor
 
     references, captions = _captions(golds, outputs)
-    # The program takes this for the end of a reference; of outputs pycocoevalcap removes it.
+    # To METEOR this ends a reference. pycocoevalcap removes it from outputs only.
     references = {row: [text.replace("|||", "") for text in texts] for row, texts in references.items()}
     scorer = Meteor()
     process = scorer.meteor_p
@@ -85,12 +85,12 @@ def meteor(golds: Outputs, outputs: Outputs) -> list[float]:
         score, _ = scorer.compute_score(references, captions)
     except (OSError, ValueError):
         process.kill()
-        said = process.stderr.read().decode("utf-8", "replace").strip().splitlines()
+        output = process.stderr.read().decode("utf-8", "replace").strip().splitlines()
         raise FtorError(
-            f"METEOR: expected a score from java, found {said[0] if said else 'nothing'}"
+            f"METEOR: expected a score from java, found {output[0] if output else 'nothing'}"
         ) from None
     finally:
-        # What pycocoevalcap leaves open, and a lock that its destructor would wait for.
+        # pycocoevalcap leaves the pipes open, and its destructor would wait for the lock.
         if scorer.lock.locked():
             scorer.lock.release()
         for pipe in (process.stdin, process.stdout, process.stderr):
@@ -101,11 +101,11 @@ def meteor(golds: Outputs, outputs: Outputs) -> list[float]:
 
 @cache
 def java_problem() -> str:
-    """Why Java cannot be used, or nothing; found out once."""
+    """Why Java cannot be used. Empty if it can."""
     program = shutil.which("java")
     if program is None:
-        return "expected java on the PATH, found none"
-    # A name on the PATH is not enough: some systems have one that only says where to get Java.
+        return "java is not installed"
+    # Some systems have a `java` that only says where to get Java.
     try:
         answer = subprocess.run(
             [program, "-version"], capture_output=True, text=True, check=False, timeout=60
@@ -116,7 +116,7 @@ def java_problem() -> str:
 
 
 def _captions(golds: Outputs, outputs: Outputs) -> tuple[Captions, Captions]:
-    """Both as pycocoevalcap wants them."""
+    """Golds and outputs in the format of pycocoevalcap."""
     references, captions = ({row: [" ".join(t)] for row, t in enumerate(rows)} for rows in (golds, outputs))
     return references, captions
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ftor.datasets.geo import answer, execute, read, world
 from ftor.datasets.geo.execute import EXTREMES, FILTERS, MEASURES, RELATIONS, UNKEYED
-from ftor.datasets.terms import ProgramError
+from ftor.datasets.terms import QueryError
 from oracles import geo as oracle
 
 WORKED = [
@@ -105,7 +105,7 @@ def test_worked_examples(folder, query, expected):
     ],
 )
 def test_what_cannot_be_computed_is_an_error(folder, query, message):
-    with pytest.raises(ProgramError, match=message):
+    with pytest.raises(QueryError, match=message):
         answer(["answer", *query.split()], folder)
 
 
@@ -138,7 +138,7 @@ def by_lists(query, country):
 def as_executed(query, known):
     try:
         found = execute(query, world(known))
-    except ProgramError:
+    except QueryError:
         return None
     plain = [("n", v.content) if v.kind in ("int", "float") else tuple(filter(None, v)) for v in found]
     return {(*x, type(x[1])) for x in plain}
@@ -166,7 +166,7 @@ def test_chains_that_would_outgrow_memory_stay_small(known):
 def test_queries_over_the_budget_are_refused(known):
     query = read(["answer", "higher_2", "lower_2", "place", "all"], known)
     assert execute(query, world(known), steps=200)
-    with pytest.raises(ProgramError, match="expected a query of at most 20 steps, found a larger one"):
+    with pytest.raises(QueryError, match="expected a query of at most 20 steps, found a larger one"):
         execute(query, world(known), steps=20)
 
 

@@ -37,7 +37,7 @@ def test_every_field(tmp_path):
         ("['quill']).", "['quill' 'avalon']).", r":11: expected , or \], found 'avalon'"),
         ("150000).", "150000)", r":10: expected \., found river"),
         ("city('quill'", "city(\"quill\"", ":9: expected Prolog facts, found '\"'"),
-        ("road('1',['avalon','quill']).", "road('1'", r":22: expected ,, found the file's end"),
+        ("road('1',['avalon','quill']).", "road('1'", r":22: expected ,, found the end of the file"),
         ("city(", "road('x',[]). % ", ": expected facts about city, found none"),
     ],
 )  # fmt: skip

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ftor.datasets.geo import answer, read, read_as_released, same_answer
 from ftor.datasets.geo.program import ARITIES, RELEASED_ARITIES
-from ftor.datasets.terms import DEEPEST, ProgramError, Term
+from ftor.datasets.terms import DEEPEST, QueryError, Term
 
 
 def shown(term):
@@ -40,7 +40,7 @@ def shown(term):
 def test_reading(known, tokens, expected, released):
     for reader, tree in ((read, expected), (read_as_released, released)):
         if tree is None:
-            with pytest.raises(ProgramError):
+            with pytest.raises(QueryError):
                 reader(tokens.split(), known)
         else:
             assert shown(reader(tokens.split(), known)) == tree
@@ -56,11 +56,11 @@ def test_a_constant_may_be_a_whole_program(known):
 
 
 def test_errors_say_where(known):
-    with pytest.raises(ProgramError, match=r"token 3: expected the program's end, found 'texas'"):
+    with pytest.raises(QueryError, match=r"token 3: expected the end of the query, found 'texas'"):
         read(["state", "all", "texas"], known)
-    with pytest.raises(ProgramError, match=r"token 2: expected a function, a name or a number, found '\('"):
+    with pytest.raises(QueryError, match=r"token 2: expected a function, a name or a number, found '\('"):
         read(["answer", "(", "state", ")"], known)
-    with pytest.raises(ProgramError, match=f"expected at most {DEEPEST} levels, found more"):
+    with pytest.raises(QueryError, match=f"expected at most {DEEPEST} levels, found more"):
         read(["state"] * 5000 + ["all"], known)
 
 
@@ -75,7 +75,7 @@ def test_any_tokens_have_an_answer_or_a_documented_error(folder, tokens, release
     try:
         found = answer(tokens, folder, released)
         assert isinstance(found, tuple)
-    except ProgramError:
+    except QueryError:
         pass
     gold = ["answer", "state", "all"]
     assert same_answer(tokens, tokens, folder, released)

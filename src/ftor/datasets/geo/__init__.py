@@ -1,6 +1,6 @@
-"""Geography queries in FunQL: an output is right if it has the gold's answer.
+"""GeoQuery: geography queries in FunQL. An output is right if its answer is that of the gold.
 
-`facts` reads the facts, `world` arranges them, `program` reads queries and `execute` runs them.
+`facts` reads the facts, `world` indexes them, `program` reads queries and `execute` executes them.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from ftor.datasets.geo.facts import Facts
 from ftor.datasets.geo.program import read, read_as_released
 from ftor.datasets.geo.world import world
 from ftor.datasets.published import RELEASE, RELEASED_DATA, Download, PublishedDataset, sha256sums
-from ftor.datasets.terms import ProgramError
+from ftor.datasets.terms import QueryError
 from ftor.metrics import Judge
 
 __all__ = ["answer", "execute", "judges", "read", "read_as_released", "same_answer", "world"]
@@ -22,47 +22,54 @@ __all__ = ["answer", "execute", "judges", "read", "read_as_released", "same_answ
 def answer(tokens: Sequence[str], data_folder: Path | None = None, released: bool = False) -> tuple[str, ...]:
     """Execute a query: `answer("answer capital_1 stateid texas".split())` is `("cityid(austin,tx)",)`.
 
-    Answers are sorted and without repeats. A query that cannot be read or takes too many steps raises a
-    `ProgramError`; one that is readable but means nothing has the empty answer. With `released`, names
-    lose their blanks first, as in the released research code. A `DataError` says where the facts were
-    looked for if there are none.
+    Answers are sorted, without duplicates. A query that can be read but is undefined has an empty answer.
+
+    Args:
+        tokens: the query.
+        data_folder: folder of the facts, if the user named one.
+        released: whether spaces within names are deleted, as in the released research code.
+
+    Raises:
+        QueryError: if the query cannot be read or takes too many steps.
+        DataError: if the facts are not found.
     """
-    found, problem = _answer(tuple(tokens), facts.find(data_folder), released)
+    answers, problem = _answer(tuple(tokens), facts.find(data_folder), released)
     if problem:
-        raise ProgramError(problem)
-    return found
+        raise QueryError(problem)
+    return answers
 
 
 def same_answer(
     gold: Sequence[str], predicted: Sequence[str], data_folder: Path | None = None, released: bool = False
 ) -> bool:
-    """Whether both queries have the same answer; one that cannot be read or run is only like itself.
+    """Whether two queries have the same answer. A query that cannot be executed equals only itself.
 
     Args:
         gold, predicted: tokens.
-        data_folder: where the facts are, if not in the usual folders.
-        released: delete blanks within names, as the released code does.
+        data_folder: folder of the facts, if the user named one.
+        released: whether spaces within names are deleted, as in the released research code.
     """
     if isinstance(gold, str) or isinstance(predicted, str):
         raise TypeError("gold, predicted: expected lists of tokens, found a string")
     if list(gold) == list(predicted):
         return True
-    found = [_answer(tuple(tokens), facts.find(data_folder), released) for tokens in (gold, predicted)]
-    return found[0] == found[1] and not found[0][1]
+    known = facts.find(data_folder)
+    expected, problem = _answer(tuple(gold), known, released)
+    return not problem and (expected, problem) == _answer(tuple(predicted), known, released)
 
 
 @lru_cache(maxsize=20_000)
 def _answer(tokens: tuple[str, ...], known: Facts, released: bool) -> tuple[tuple[str, ...], str]:
-    """The answer or what is wrong, kept for the golds that come back in every epoch."""
+    """The answer, and what is wrong with the query. Cached, because golds return in every epoch."""
     try:
         query = (read_as_released if released else read)(tokens, known)
         return tuple(map(str, execute(query, world(known)))), ""
-    except ProgramError as error:
+    except QueryError as error:
         return (), str(error)
 
 
 def judges(data_folder: Path | None) -> tuple[Judge, ...]:
-    """Execution accuracy, with names as they are and as in the released research code; needs the facts."""
+    """Execution accuracy, with names as they are and as in the released research code. Needs the facts."""
     facts.find(data_folder)
     same = partial(same_answer, data_folder=data_folder)
     return Judge("execution_accuracy", same), Judge(

@@ -1,13 +1,13 @@
-"""Runs geography queries: every expression is a list, made from the lists of its arguments."""
+"""Executes geography queries. The value of an expression is a list, computed from those of its arguments."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, cast
 
 from ftor.datasets.geo.world import OPEN, List, Value, World, number, standard_order
-from ftor.datasets.terms import ProgramError, Term
+from ftor.datasets.terms import QueryError, Term
 
 STEPS = 500_000
-"""So many elements may a query look at, hundreds of times as many as any published query does."""
+"""Most elements that a query may look at: hundreds of times as many as any published query does."""
 IDS = ("stateid", "cityid", "riverid", "placeid", "countryid")
 
 FILTERS = ("city", "state", "river", "place", "mountain", "lake", "capital", "major")
@@ -17,13 +17,13 @@ RELATIONS = {
     for name in ("loc", "next_to", "traverse", "high_point", "low_point", "higher", "lower")
     for side in (1, 2)
 } | {"longer": ("longer", True)}
-"""Which relation an operator follows, and whether it starts on the right side of the pairs."""
+"""The relation that an operator follows, and whether it starts from the right side of the pairs."""
 UNKEYED = {
     "capital_1": ("capital", False),
     "capital_2": ("capital", True),
     "elevation_2": ("elevation", True),
 }
-"""The same for those that `most` and `fewest` know nothing of."""
+"""The same for operators that `most` and `fewest` cannot have as arguments."""
 EXTREMES: dict[str, tuple[str, Callable[..., tuple[Value, float]]]] = {
     "largest": ("size", max), "smallest": ("size", min), "highest": ("elevation_1", max),
     "lowest": ("elevation_1", min), "longest": ("len", max), "shortest": ("len", min),
@@ -31,27 +31,27 @@ EXTREMES: dict[str, tuple[str, Callable[..., tuple[Value, float]]]] = {
 
 
 class _UndefinedError(Exception):
-    """A query without a meaning; its answer is empty."""
+    """An undefined query. Its answer is empty."""
 
 
 class _Keyed(NamedTuple):
-    """What an operator gives for one element of its argument: a list, or a number."""
+    """The value of an operator for one element of its argument: a list or a number."""
 
     key: Value
     values: List | Value
 
 
 def execute(query: Term, world: World, steps: int = STEPS) -> tuple[Value, ...]:
-    """Return the answer, sorted and without repeats.
+    """The answer, sorted and without duplicates.
 
-    A query that means nothing, for instance `state next_to_2 0`, has the empty answer. One that adds what
-    are no numbers, or takes more than `steps`, raises a `ProgramError`.
+    An undefined query, for instance `state next_to_2 0`, has an empty answer. A query that adds things that
+    are not numbers, or takes more than `steps`, raises a `QueryError`.
     """
     try:
-        found = _Execution(world, steps).value(query)
+        values = _Execution(world, steps).value(query)
     except _UndefinedError:
         return ()
-    return tuple(sorted(found, key=standard_order))
+    return tuple(sorted(values, key=standard_order))
 
 
 class _Execution:
@@ -62,10 +62,10 @@ class _Execution:
     def spend(self, steps: int) -> None:
         self.left -= steps
         if self.left < 0:
-            raise ProgramError(f"expected a query of at most {self.limit} steps, found a larger one")
+            raise QueryError(f"expected a query of at most {self.limit} steps, found a larger one")
 
     def value(self, term: Term) -> List:
-        """What an expression stands for."""
+        """The value of an expression."""
         head, arguments = term
         self.spend(1)
         if head in IDS:
@@ -75,7 +75,7 @@ class _Execution:
             return self._excluded(*both) if head == "exclude" else self._common(*both)
         if len(arguments) != 1:
             if head == OPEN:  # Prolog would try every expression there is, without end
-                raise ProgramError(f"expected an expression, found {head!r}")
+                raise QueryError(f"expected an expression, found {head!r}")
             raise _UndefinedError
         argument = arguments[0]
         if head in ("largest_one", "smallest_one"):
@@ -88,7 +88,7 @@ class _Execution:
         return self._operate(head, self.value(argument))
 
     def _operate(self, head: str, elements: List) -> List:
-        """Apply an operator that needs to know no more than its argument's list."""
+        """Apply an operator that depends only on the value of its argument."""
         self.spend(len(elements))
         if head in ("answer", "each"):
             return elements
@@ -112,11 +112,11 @@ class _Execution:
 
     def _filtered(self, name: str, elements: List) -> List:
         table = self.world.tables[name]
-        found = ((table.first(element), count) for element, count in elements.items())
-        return _list((element, count) for element, count in found if element)
+        entities = ((table.first(element), count) for element, count in elements.items())
+        return _list((entity, count) for entity, count in entities if entity)
 
     def _measured(self, name: str, elements: List) -> Iterator[tuple[Value, Value, Value]]:
-        """Each element that has a number, the same with its open field known, and the number."""
+        """Yield each element that has a number, the same with its open fields filled in, and the number."""
         measure = self.world.measures[name]
         for element in elements:
             if name == "size" and element.kind in ("int", "float"):
@@ -126,16 +126,16 @@ class _Execution:
 
     def _related(self, name: str, from_right: bool, elements: List) -> List:
         relation = self.world.relations[name]
-        found: List = {}
+        counts: List = {}
         for element, count in elements.items():
             related = relation.related(element, from_right)
             self.spend(len(related) if not element.is_open else len(relation.pairs))
             for other, times in related.items():
-                found[other] = found.get(other, 0) + count * times
-        return found
+                counts[other] = counts.get(other, 0) + count * times
+        return counts
 
     def keyed(self, term: Term) -> list[_Keyed]:
-        """What an expression gives for each element of its innermost list."""
+        """The value of an expression for each element of its innermost list."""
         head, arguments = term
         self.spend(1)
         if len(arguments) != 1:
@@ -161,7 +161,7 @@ class _Execution:
         numbered = []
         for key, value in self.keyed(argument):
             if not isinstance(value, Value):
-                raise ProgramError("expected numbers to compare, found lists")
+                raise QueryError("expected numbers to compare, found lists")
             numbered.append((key, _content(value)))
         return _single(best(numbered, key=_second)[0]) if numbered else {}
 
@@ -169,7 +169,7 @@ class _Execution:
         counted = []
         for key, values in self.keyed(argument):
             if isinstance(values, Value):
-                raise ProgramError("expected lists to count, found numbers")
+                raise QueryError("expected lists to count, found numbers")
             counted.append((key, len(values)))
         return _single(best(counted, key=_second)[0]) if counted else {}
 
@@ -179,19 +179,19 @@ class _Execution:
 
     def _common(self, one: List, other: List) -> List:
         vague = any(element.is_open for element in other)
-        found = []
+        common = []
         for element, count in one.items():
             match = self._match(element, other, vague)
             if match is None:
                 continue
             both = element.bound(match)
-            found.append((both, count))
-            if match.is_open:  # it is known from here on, as a variable of Prolog is
+            common.append((both, count))
+            if match.is_open:  # from here on it is bound, like a variable of Prolog
                 other = {both if value == match else value: times for value, times in other.items()}
-        return _list(found)
+        return _list(common)
 
     def _match(self, element: Value, others: List, vague: bool) -> Value | None:
-        """The first of the others that an element may be; `vague` says whether any of them is open."""
+        """The first of the others that matches an element. `vague` says whether any of them is open."""
         if not vague and not element.is_open:
             self.spend(1)
             return element if element in others else None
@@ -208,10 +208,10 @@ def _content(element: Value) -> float:
 
 
 def _list(counted: Iterator[tuple[Value, int]] | list[tuple[Value, int]]) -> List:
-    found: List = {}
+    counts: List = {}
     for value, count in counted:
-        found[value] = found.get(value, 0) + count
-    return found
+        counts[value] = counts.get(value, 0) + count
+    return counts
 
 
 def _single(value: Value) -> List:
@@ -222,16 +222,16 @@ def _total(elements: List) -> Value:
     total: float = 0
     for element, count in elements.items():
         if element.kind not in ("int", "float"):
-            raise ProgramError(f"expected numbers to add, found {element}")
+            raise QueryError(f"expected numbers to add, found {element}")
         try:
             total += _content(element) * count
         except OverflowError:
-            raise ProgramError("expected numbers to add, found too large ones") from None
+            raise QueryError("expected numbers to add, found too large ones") from None
     return number(total)
 
 
 def _entity(term: Term) -> Value:
-    """The entity that is named; whether there is one of this name does not matter here."""
+    """The entity that a term names. It need not exist."""
     names = [_text(argument) for argument in term.arguments]
     if len(names) != (2 if term.head == "cityid" else 1):
         raise _UndefinedError

@@ -1,4 +1,4 @@
-"""Reads the facts that geography queries are about, `geobase.pl`: one Prolog fact after another."""
+"""Reads the facts that geography queries are executed on: `geobase.pl`, a list of Prolog facts."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ FIELDS = {
     "mountain": "name name name number",
     "road": "name names",
 }
-"""The relations and what each of their fields holds."""
+"""The relations, and the kind of each field."""
 
 Field = str | int | float | tuple[str, ...]
 
@@ -36,7 +36,7 @@ _TOKEN = re.compile(
 
 
 class State(NamedTuple):
-    """A state; `cities` are four of its larger ones."""
+    """A state. `cities` are four of its larger ones."""
 
     name: str
     abbreviation: str
@@ -73,9 +73,9 @@ class Extremes(NamedTuple):
     low_elevation: float
 
 
-@dataclass(frozen=True, eq=False)  # compared and hashed as an object: answers are kept by their facts
+@dataclass(frozen=True, eq=False)  # compared and hashed by identity, as a key of caches
 class Facts:
-    """All facts in the order of the file, which decides ties."""
+    """All facts. Their order is that of the file, and decides ties."""
 
     states: tuple[State, ...]
     cities: tuple[City, ...]
@@ -93,7 +93,7 @@ class _Token(NamedTuple):
 
 
 def find(data_folder: Path | None) -> Facts:
-    """Read the facts from where they are found first, or say where they were looked for."""
+    """Find the facts in the data folders and read them, or raise a `DataError`."""
     path = require_file(FILE, data_folder, "the facts that queries are executed on")
     return _read_once(path.resolve(), path.stat().st_mtime_ns)
 
@@ -104,7 +104,7 @@ def _read_once(path: Path, changed: int) -> Facts:
 
 
 def read(path: Path) -> Facts:
-    """Read a file of facts; a `DataError` names the file, the line, what was expected and what was found."""
+    """Read a file of facts, or raise a `DataError` that names the line."""
     rows: dict[str, list[tuple[Field, ...]]] = {relation: [] for relation in FIELDS}
     for relation, fields in _facts(path):
         rows[relation].append(fields)
@@ -115,7 +115,7 @@ def read(path: Path) -> Facts:
 
 
 def _arranged(rows: dict[str, list[tuple[Field, ...]]]) -> Facts:
-    # _facts has checked each field against FIELDS, which the type checker cannot see
+    # _facts has checked the kind of each field, which the type checker cannot see.
     return Facts(
         tuple(State(*row[:5], row[6:]) for row in rows["state"]),  # type: ignore[arg-type, call-arg]
         tuple(City(row[2], row[1], row[0], row[3]) for row in rows["city"]),  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ def _arranged(rows: dict[str, list[tuple[Field, ...]]]) -> Facts:
 
 
 def _facts(path: Path) -> Iterator[tuple[str, tuple[Field, ...]]]:
-    """Each fact's relation and fields, checked against `FIELDS`."""
+    """Yield the relation and the fields of each fact, checked against `FIELDS`."""
     tokens = _Tokens(path)
     while (relation := tokens.next()).kind != "end":
         if relation.text not in FIELDS:
@@ -145,7 +145,7 @@ def _facts(path: Path) -> Iterator[tuple[str, tuple[Field, ...]]]:
 
 
 class _Tokens:
-    """The tokens of a file one by one, and the errors about them."""
+    """The tokens of a file, and errors about them."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -158,13 +158,13 @@ class _Tokens:
                 raise DataError(f"{self.path}:{line}: expected UTF-8, found other bytes")
             place = 0
             while place < len(text):
-                found = _TOKEN.match(text, place)
-                if found is None:
+                match = _TOKEN.match(text, place)
+                if match is None:
                     raise DataError(f"{self.path}:{line}: expected Prolog facts, found {text[place]!r}")
-                if found.lastgroup:
-                    yield _Token(found.lastgroup, found[0], line)
-                place = found.end()
-        yield _Token("end", "the file's end", line)
+                if match.lastgroup:
+                    yield _Token(match.lastgroup, match[0], line)
+                place = match.end()
+        yield _Token("end", "the end of the file", line)
 
     def next(self) -> _Token:
         return next(self.tokens)

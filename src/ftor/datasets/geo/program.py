@@ -1,4 +1,4 @@
-"""Reads geography queries from tokens: which of them are one name, and which is whose argument."""
+"""Reads geography queries: joins the tokens of names, and builds the tree."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,7 +8,7 @@ from ftor.datasets import terms
 from ftor.datasets.geo.execute import EXTREMES, FILTERS, IDS, MEASURES, RELATIONS, UNKEYED
 from ftor.datasets.geo.facts import Facts
 from ftor.datasets.geo.world import OPEN
-from ftor.datasets.terms import ProgramError, Term
+from ftor.datasets.terms import QueryError, Term
 
 _OF_ONE_ARGUMENT = (
     "answer",
@@ -24,9 +24,9 @@ _OF_ONE_ARGUMENT = (
 ARITIES = dict.fromkeys(
     [*_OF_ONE_ARGUMENT, *IDS, *FILTERS, *MEASURES, *RELATIONS, *UNKEYED, *EXTREMES], 1
 ) | {"cityid": 2, "exclude": 2, "intersection": 2}
-"""How many arguments each function takes; what is not listed is a constant."""
+"""The number of arguments of each function. Tokens that are not listed are constants."""
 UNRELEASED = ("country", "each", "higher_1", "lower_1")
-"""Functions of the grammar that the released code does not know when it reads programs back."""
+"""Functions of the grammar that the released code cannot read."""
 RELEASED_ARITIES = {name: arity for name, arity in ARITIES.items() if name not in UNRELEASED}
 
 _CONSTANT = re.compile(r"[a-z][A-Za-z0-9_]*|[0-9]+(?:\.[0-9]+)?|[-+*/\\^<>=~:?@#&$]+")
@@ -34,7 +34,7 @@ _VARIABLE = re.compile(r"[A-Z_][A-Za-z0-9_]*")
 
 
 class Names:
-    """Names of one or more words, found at a place in a list of tokens."""
+    """A set of names of one or more words, to search in a list of tokens."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = {tuple(name.split()) for name in names}
@@ -42,15 +42,18 @@ class Names:
         self.extensible = {name[:length] for name in self.names for length in range(1, len(name))}
 
     def longest(self, tokens: Sequence[str], start: int) -> int:
-        """The number of tokens of the longest name that begins here, or 0."""
+        """The number of tokens of the longest name that begins at `start`, or 0."""
         lengths = self._lengths(tokens, start)
         return max((n for n in lengths if tuple(tokens[start : start + n]) in self.names), default=0)
 
     def unextensible(self, tokens: Sequence[str], start: int) -> int:
-        """The number of tokens that begin some name, if they are a name and begin no longer one; or 0."""
+        """The number of tokens from `start` on that begin some name.
+
+        0 if they are not a whole name, or if a longer name begins with them.
+        """
         length = max(self._lengths(tokens, start), default=0)
-        found = tuple(tokens[start : start + length])
-        return length if found in self.names and found not in self.extensible else 0
+        words = tuple(tokens[start : start + length])
+        return length if words in self.names and words not in self.extensible else 0
 
     def _lengths(self, tokens: Sequence[str], start: int) -> Iterator[int]:
         length = 1
@@ -61,7 +64,7 @@ class Names:
 
 @lru_cache(maxsize=8)
 def _names_by_id(facts: Facts) -> dict[str, Names]:
-    """The names that each kind of id may stand before."""
+    """The names that can follow each kind of id."""
     return {
         "stateid": Names(fact.name for fact in facts.states),
         "cityid": Names(_city_names(facts)),
@@ -78,7 +81,7 @@ def _all_names(facts: Facts) -> Names:
 
 
 def _city_names(facts: Facts) -> set[str]:
-    """Also of capitals and other cities that are only mentioned in facts about states."""
+    """The names of cities, including those that only facts about states mention."""
     names = {city.name for city in facts.cities}
     return names.union(*((state.capital, *state.cities) for state in facts.states))
 
@@ -88,10 +91,10 @@ def _place_names(facts: Facts) -> set[str]:
 
 
 def read(tokens: Sequence[str], facts: Facts) -> Term:
-    """Build a query's tree, or raise a `ProgramError`.
+    """Read a query, or raise a `QueryError`.
 
-    After an id comes a name of its own kind, so `riverid colorado river loc_2 …` holds the river
-    Colorado, and a name of any kind only if there is none of its own.
+    The name after an id is of the kind of the id if possible, else of any kind. So the name in
+    `riverid colorado river loc_2 …` is the river `colorado`.
     """
     merged: list[str] = []
     place = 0
@@ -107,10 +110,10 @@ def read(tokens: Sequence[str], facts: Facts) -> Term:
 
 
 def read_as_released(tokens: Sequence[str], facts: Facts) -> Term:
-    """The same as the released research code does it, for figures to compare with published ones.
+    """Read a query as the released research code does, to compare with published figures.
 
-    Names are found anywhere and whatever their kind, and lose their blanks, so that no name of several
-    words is known to the facts.
+    Names are found anywhere, of any kind, and their spaces are deleted. So the facts know no name of several
+    words.
     """
     merged: list[str] = []
     place = 0
@@ -122,10 +125,10 @@ def read_as_released(tokens: Sequence[str], facts: Facts) -> Term:
 
 
 def _constant(tokens: Sequence[str], place: int) -> str:
-    """A token that Prolog can read; a variable is an open field, whatever its name."""
+    """A token that Prolog can read. A variable with any name is an open field."""
     token = tokens[place]
     if _VARIABLE.fullmatch(token):
         return OPEN
     if not _CONSTANT.fullmatch(token):
-        raise ProgramError(f"token {place + 1}: expected a function, a name or a number, found {token!r}")
+        raise QueryError(f"token {place + 1}: expected a function, a name or a number, found {token!r}")
     return token

@@ -1,8 +1,8 @@
-"""The geography that queries are about: entities, and the relations between them, from the facts.
+"""The entities of the facts and the relations between them, indexed for queries.
 
-Lists are ordered and their elements may repeat, as in Prolog; both matter, to ties and to sums. Here a list
-is a dict from each element, in the order of first occurrence, to how often it occurs. All operators of
-the query language are functions of just that, and no list is longer than there are entities.
+As in Prolog, lists are ordered and may repeat elements. The order decides ties, repetitions count in sums.
+A list is represented as a dict from elements, in the order of their first occurrence, to their counts. All
+operators of the query language depend only on these, and no dict is larger than the number of entities.
 """
 
 import re
@@ -14,15 +14,15 @@ from typing import NamedTuple
 from ftor.datasets.geo.facts import City, Facts
 
 OPEN = "_"
-"""Stands for a field that is not known, such as the state in `cityid springfield _`."""
+"""A field that is not given, such as the state in `cityid springfield _`."""
 MAJOR_CITY = 150_000
-"""Inhabitants; a major city has more."""
+"""A major city has more inhabitants than this."""
 MAJOR_RIVER = 750
-"""Kilometres; a major river is longer."""
+"""A major river is longer than this, in kilometres."""
 
 
 class Value(NamedTuple):
-    """An entity or a number; its kind is "stateid", …, "lake", "int" or "float". Only cities have a state."""
+    """An entity or a number. The kind is "stateid", …, "lake", "int" or "float". Only cities have a state."""
 
     kind: str
     content: str | float
@@ -30,22 +30,22 @@ class Value(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether a field is not known."""
+        """Whether a field is not given."""
         return self.content == OPEN or self.state == OPEN
 
     def matches(self, other: "Value") -> bool:
-        """Whether both may be the same."""
+        """Whether both can be the same entity."""
         return self.kind == other.kind and all(
             one == two or OPEN in (one, two) for one, two in zip(self[1:], other[1:], strict=True)
         )
 
     def bound(self, other: "Value") -> "Value":
-        """Fill in what the other, which matches, knows."""
+        """The same value with open fields filled in from a value that matches."""
         fields = [two if one == OPEN else one for one, two in zip(self[1:], other[1:], strict=True)]
         return Value(self.kind, *fields)  # type: ignore[arg-type]
 
     def __str__(self) -> str:
-        """As Prolog prints it."""
+        """The value as Prolog prints it."""
         if self.kind in ("int", "float"):
             return repr(self.content)
         fields = [_quoted(str(field)) for field in self[1:] if field or field is self.content]
@@ -57,7 +57,7 @@ def _quoted(name: str) -> str:
 
 
 def number(value: float) -> Value:
-    """Make a value of a number; 3 and 3.0 are different ones."""
+    """The value of a number. 3 and 3.0 are different values."""
     return Value("float" if isinstance(value, float) else "int", value)
 
 
@@ -74,20 +74,20 @@ List = dict[Value, int]
 
 
 class Table:
-    """Entities in the order of the facts, possibly repeated: all of a kind."""
+    """All entities of a kind, in the order of the facts, possibly repeated."""
 
     def __init__(self, entities: Iterable[Value]) -> None:
         self.all: List = dict(Counter(entities))
 
     def first(self, value: Value) -> Value | None:
-        """The first entity that the value may be."""
+        """The first entity that matches the value."""
         if not value.is_open:
             return value if value in self.all else None
         return next((entity for entity in self.all if value.matches(entity)), None)
 
 
 class Measure(Table):
-    """The numbers that belong to entities; the first, where there are several."""
+    """The number of each entity. Of several, the first."""
 
     def __init__(self, pairs: Iterable[tuple[Value, float]]) -> None:
         pairs = list(pairs)
@@ -96,7 +96,7 @@ class Measure(Table):
 
 
 class Relation:
-    """Pairs in the order of the facts, and what belongs to each left or right side."""
+    """Pairs in the order of the facts, indexed by both sides."""
 
     def __init__(self, pairs: Iterable[tuple[Value, Value]]) -> None:
         self.right_of: dict[Value, List] = {}
@@ -107,14 +107,14 @@ class Relation:
             _count(self.left_of.setdefault(right, {}), left)
 
     def related(self, value: Value, from_right: bool) -> List:
-        """What is related to a value; to whatever it may be, if it is open."""
+        """The entities related to a value. An open value stands for all that match."""
         if not value.is_open:
             return (self.left_of if from_right else self.right_of).get(value, {})
-        found: List = {}
+        entities: List = {}
         for left, right in self.pairs:
             if value.matches(right if from_right else left):
-                _count(found, left if from_right else right)
-        return found
+                _count(entities, left if from_right else right)
+        return entities
 
 
 def _count(entities: List, entity: Value) -> None:
@@ -122,7 +122,7 @@ def _count(entities: List, entity: Value) -> None:
 
 
 class World(NamedTuple):
-    """All that the facts say, by the names of the query language."""
+    """The indexed facts, by the names of the query language."""
 
     tables: dict[str, Table]
     measures: dict[str, Measure]
@@ -135,7 +135,7 @@ Pairs = list[tuple[Value, Value]]
 
 @lru_cache(maxsize=8)
 def world(facts: Facts) -> World:
-    """Arrange the facts; the order within each table and relation decides ties."""
+    """Index the facts. The order within each table and relation decides ties."""
     return World(_tables(facts), _measures(facts), _relations(facts))
 
 
@@ -148,7 +148,7 @@ def _tables(facts: Facts) -> dict[str, Table]:
         "state": Table(_state(fact.name) for fact in facts.states),
         "river": Table(river for river, _ in _lengths(facts)),
         "place": places,
-        "mountain": places,  # the facts about mountains are not consulted
+        "mountain": places,  # the facts about mountains are not used
         "lake": Table(Value("lake", fact.name) for fact in facts.lakes),
         "capital": Table(city for _, city in _capitals(facts)),
         "major": Table(large + long),
@@ -180,7 +180,7 @@ def _relations(facts: Facts) -> dict[str, Relation]:
         "next_to": Relation(borders),
         "traverse": Relation(_flows(facts)),
         "capital": Relation(_capitals(facts)),
-        # the country's points are the language's own, whatever the facts say
+        # The query language defines the extreme points of the country.
         "high_point": Relation([(USA, _place("mount mckinley")), *high]),
         "low_point": Relation([(USA, _place("death valley")), *low]),
         "elevation": Relation((place, number(height)) for place, height in heights),
@@ -203,13 +203,13 @@ def _city(fact: City) -> Value:
 
 
 def _points(facts: Facts) -> Pairs:
-    """States with their points, all high ones before the low ones."""
+    """States with their highest points, then with their lowest points."""
     high = [(_state(fact.state), _place(fact.high)) for fact in facts.extremes]
     return high + [(_state(fact.state), _place(fact.low)) for fact in facts.extremes]
 
 
 def _heights(facts: Facts) -> Measured:
-    """Elevations of points; unlike among places, the low ones come first."""
+    """Elevations of points. Unlike in `_points`, the lowest points come first."""
     low: Measured = [(_place(fact.low), fact.low_elevation) for fact in facts.extremes]
     return low + [(_place(fact.high), fact.high_elevation) for fact in facts.extremes]
 
@@ -231,11 +231,11 @@ def _flows(facts: Facts) -> Pairs:
 
 
 def _locations(facts: Facts) -> Pairs:
-    """What is in the country, and then what is in its states."""
+    """What is in the country, then what is in the states."""
     cities = list(map(_city, facts.cities))
     states = [_state(fact.name) for fact in facts.states]
     rivers = [river for river, _ in _lengths(facts)]
     places = [(place, state) for state, place in _points(facts)]
-    found = [(entity, USA) for entity in (*cities, *states, *rivers, *(place for place, _ in places))]
-    found += [(_city(fact), _state(fact.state)) for fact in facts.cities]
-    return found + places + _flows(facts)
+    in_country = [(entity, USA) for entity in (*cities, *states, *rivers, *(place for place, _ in places))]
+    in_states = [(_city(fact), _state(fact.state)) for fact in facts.cities]
+    return in_country + in_states + places + _flows(facts)
