@@ -90,13 +90,13 @@ def test_no_optuna(experiment):
         del sys.modules["ftor.tuning.store"]
         finished = tiny.run_here(*experiment)
     assert finished.code == 1
-    assert finished.err == "error: ftor tune: expected optuna, found none; pip install 'ftor[tune]'\n"
+    assert finished.err == "error: Optuna is not installed: pip install 'ftor[tune]'\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["tune", "mirror"], 2, "expected an experiment with a published search space"),
+        (["tune", "mirror"], 2, "the paper has no search space for this experiment"),
         (["tune", "geo-iid", "--data-dir", "."], 1, "geo-template: geo/template_train.tsv: no such file"),
         (["tune", "geo-iid", "--figure", "a.gif"], 2, "expected .png or .svg, found a.gif"),
         (["tune", "geo-iid", "--space", "none.toml"], 1, "none.toml: No such file"),

@@ -15,11 +15,12 @@ from ftor.jobs import Failed, Lost, Stopped, run_jobs
 from ftor.show.board import Board
 from ftor.show.progress import TerminalReport
 from ftor.show.tuning.figure import save
-from ftor.show.tuning.report import print_report, winning_toml
+from ftor.show.tuning.report import print_report
 from ftor.tuning.plan import make_plan
 from ftor.tuning.search import Search
 from ftor.tuning.store import JOURNAL, Store, StudyError
-from ftor.tuning.trials import Result, logged_as, winner
+from ftor.tuning.trials import Result, objective_key, winner
+from ftor.tuning.winner import winning_toml
 from support import tiny_geo
 from support.pretended_runs import EPOCHS, Pretended
 
@@ -359,4 +360,4 @@ def test_the_picture_is_the_same_every_time(tune, tmp_path, suffix):
 )
 def test_the_objective_is_what_epochs_are_compared_by(tmp_path, task, select_by, name):
     config = Config.load("transducer", [f"data.task={task}", f"training.select_by={select_by}"])
-    assert logged_as(config, tiny_geo.write(tmp_path)) == name
+    assert objective_key(config, tiny_geo.write(tmp_path)) == name

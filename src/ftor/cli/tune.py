@@ -79,10 +79,11 @@ def _carry_out(plan: "Plan", folder: Path, picture: Path, jobs: int | None, data
     from ftor.jobs.processes import Processes, cores
     from ftor.show.board import Board
     from ftor.show.tuning.figure import save
-    from ftor.show.tuning.report import print_report, write_winner
+    from ftor.show.tuning.report import print_report
     from ftor.tuning.search import Search
     from ftor.tuning.store import Store
     from ftor.tuning.trials import winner
+    from ftor.tuning.winner import write_winner
 
     slots = jobs if jobs is not None else cores()
     report = TerminalReport()

@@ -1,4 +1,4 @@
-"""What `ftor tune` is to do: the experiment, on which split, over which space, by which protocol."""
+"""What `ftor tune` does: the experiment, the split that it trains on, the space and the protocol."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ftor.config import Config, ConfigError, shipped
-from ftor.tuning.space import Space, Value, changed, published, read
+from ftor.tuning.space import Space, Value, changed, paper_space, read_space
 
 Sampler = Literal["random", "tpe"]
 
@@ -16,7 +16,7 @@ _OUT_OF_DISTRIBUTION = {
     r"atis-iid": "atis-length",
     r"mirror-xyz": "mirror",
 }
-"""The experiments that the paper tunes on, for those that take over what was found there."""
+"""The experiments that the paper tunes on, instead of others of the same dataset."""
 
 
 @dataclass(frozen=True)
@@ -25,10 +25,10 @@ class Plan:
 
     Attributes:
         experiment: what is tuned: a shipped experiment or a file.
-        on: the one whose pairs trials train and are judged on.
-        config: what trials are changes of; without test pairs.
-        trials: how many configurations are drawn, besides the unchanged one.
-        seed: the first of the three seeds that runs have; what is drawn follows from it too.
+        on: the experiment whose pairs the trials train on.
+        config: the configuration that trials change. It has no test pairs.
+        trials: number of configurations that are drawn, besides the unchanged one.
+        seed: the first of three seeds. The draws depend on it too.
         prune: whether hopeless trials are stopped early.
     """
 
@@ -43,35 +43,35 @@ class Plan:
 
     @property
     def seeds(self) -> tuple[int, int]:
-        """Those that each trial is the mean over."""
+        """The seeds of each trial."""
         return self.seed, self.seed + 1
 
     @property
     def third_seed(self) -> int:
-        """That of the check of the best."""
+        """The additional seed of the best trials."""
         return self.seed + 2
 
     @property
     def name(self) -> str:
-        """What the experiment is called."""
+        """Name of the experiment."""
         return Path(self.experiment).name.removesuffix(".toml")
 
     @property
     def objective(self) -> str:
-        """What is compared, in words."""
-        chosen = self.config.training.select_by
-        return {"loss": "exact match", "exact_match": "exact match"}.get(chosen, chosen)
+        """Name of the number that trials are compared by."""
+        select_by = self.config.training.select_by
+        return {"loss": "exact match", "exact_match": "exact match"}.get(select_by, select_by)
 
     def values(self, drawn: Mapping[str, Value]) -> dict[str, Value]:
-        """What a trial has for each key of the space."""
+        """Return a trial's value for each key of the space."""
         return self.space.values(drawn, self.config)
 
     def config_for(self, values: Mapping[str, Value], seed: int) -> Config:
-        """The configuration of one run."""
+        """Return the configuration of one run."""
         return changed(self.config, {**values, "training.seed": seed}, self.space.name)
 
     def settings(self) -> dict[str, Any]:
-        """What has to be the same when a search goes on."""
+        """Return the settings that must not change when a search is resumed."""
         return {
             "experiment": self.name,
             "trained on": self.on,
@@ -91,24 +91,24 @@ def make_plan(
     epochs: int | None = None,
     **options: Any,
 ) -> Plan:
-    """Find the space and the split for an experiment; `options` are the `Plan`'s further ones."""
+    """Find the space and the split for an experiment. `options` are further fields of `Plan`."""
     on = experiment if on_itself else tuned_on(experiment)
     config = Config.load(on, [] if epochs is None else [f"training.epochs={epochs}"])
     nested = config.model_dump()
-    nested["data"]["test"] = None  # what is chosen by test pairs says nothing about them
+    nested["data"]["test"] = None  # test pairs must not decide anything
     config = Config.check(nested, on)
-    space = read(space_file) if space_file is not None else published(config)
+    space = read_space(space_file) if space_file is not None else paper_space(config)
     if space is None:
         raise ConfigError(
-            f"{experiment}: expected an experiment with a published search space (of Geoquery, ATIS and "
-            "Okapi, and the LSTMs and Transformers), found one without; give your own with --space FILE.toml"
+            f"{experiment}: the paper has no search space for this experiment, only for Geoquery, ATIS and "
+            "Okapi, and for LSTMs and Transformers; give your own with --space FILE.toml"
         )
     space.check(config)
     return Plan(experiment, on, config, space, **options)
 
 
 def tuned_on(experiment: str) -> str:
-    """The out-of-distribution split of the same dataset and model, which the paper tunes on."""
+    """Return the out-of-distribution split of the same dataset and model, which the paper tunes on."""
     for pattern, other in _OUT_OF_DISTRIBUTION.items():
         name = re.sub(rf"^{pattern}(?=-|$)", other, experiment)
         if name != experiment and name in shipped():

@@ -10,7 +10,7 @@ from ftor.files import read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import Report
 from ftor.tuning.store import Store, run_name
-from ftor.tuning.trials import FINALISTS, Trial, TrialState, logged_as, percent, result_of, to_check
+from ftor.tuning.trials import FINALISTS, Trial, TrialState, objective_key, percent, result_of, to_check
 
 
 class Search(Workload):
@@ -27,7 +27,7 @@ class Search(Workload):
         super().__init__()
         self._store, self._plan, self._report = store, store.plan, report
         self._threads, self._data_folder = threads, data_folder and data_folder.absolute()
-        self._objective = logged_as(store.plan.config, data_folder)
+        self._objective = objective_key(store.plan.config, data_folder)
         self._runs: dict[Job, tuple[int, int]] = {}  # trial and seed
         store.complete_draws()
         for trial in store.trials():

@@ -1,49 +1,69 @@
-"""What is searched: for each key of a configuration the values that trials may draw, read from TOML."""
+"""A search space: the values that trials may draw for each key of a configuration, read from TOML."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeGuard
+
+from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic.dataclasses import dataclass
 
 from ftor.config import Config, ConfigError
+from ftor.config.complaints import section_keys, unknown_key
 
 if TYPE_CHECKING:
     from optuna import Trial
 
 Number = int | float
-Value = int | float | bool | str
-
-DECIDED = {
+Value = str | bool | int | float
+FIXED = {
     *("data.task", "data.train", "data.dev", "data.test"),
     *("training.seed", "training.epochs", "training.select_by"),
 }
-"""Keys that say what a trial is and how it is judged, and so cannot differ between trials."""
-_PUBLISHED = {
+"""Keys that decide what is compared, and how. They are the same in all trials."""
+_SHIPPED = {
     **{("transducer", task): task for task in ("geo", "atis", "okapi")},
     **{
         (model, task): model for model in ("lstm", "transformer") for task in ("mirror", "mirror-xyz", "atis")
     },
 }
-"""The shipped space for a variant of the model and a task."""
+"""The file of the paper's space for a variant of the model and a task."""
 
 
-@dataclass(frozen=True)
+_STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+def _is_number(value: object) -> TypeGuard[Number]:
+    return isinstance(value, Number) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True, config=_STRICT)
 class Range:
-    """Numbers from `low` to `high`, whole ones if both are.
+    """Numbers from `low` to `high`. They are integers if both ends are.
 
     Attributes:
-        log: whether their logarithms are uniform, rather than they themselves.
-        step: the distance between two of them; any if None, for fractions.
-        times: the key whose value a drawn number is multiplied with.
+        log: draw the logarithm uniformly.
+        step: distance between neighbouring values.
+        times: key whose value a drawn number is multiplied by.
     """
 
     low: Number
     high: Number
     log: bool = False
-    step: Number | None = None
+    step: Annotated[Number, Field(gt=0)] | None = None
     times: str | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.low > self.high:
+            raise ValueError(f"expected low ≤ high, found {self.low} and {self.high}")
+        if isinstance(self.low + self.high, int) and (self.step or 1) % 1:
+            raise ValueError(f"step: expected an integer, as the ends are, found {self.step}")
+        if self.log and (self.low <= 0 or self.step is not None):
+            raise ValueError(f"log: expected low above 0 and no step, found {self}")
+        return self
 
     def __str__(self) -> str:
         step = f" in steps of {self.step}" if self.step is not None else ""
@@ -52,87 +72,90 @@ class Range:
 
     @property
     def ends(self) -> tuple[Value, Value]:
-        """The first and last value."""
+        """The first and the last value."""
         return self.low, self.high
 
     def __contains__(self, value: object) -> bool:
         if not _is_number(value) or not self.low <= value <= self.high:
             return False
-        step = self.step or (1 if isinstance(self.low, int) and isinstance(self.high, int) else None)
+        step = self.step or (1 if isinstance(self.low + self.high, int) else None)
         return step is None or (value - self.low) % step == 0
 
     def draw(self, trial: "Trial", key: str) -> Value:
-        """What a trial has for a key, drawn now if it has nothing yet."""
+        """Return the trial's value for a key. It is drawn if the trial has none yet."""
         if isinstance(self.low, int) and isinstance(self.high, int):
             return trial.suggest_int(key, self.low, self.high, step=int(self.step or 1), log=self.log)
         return trial.suggest_float(key, self.low, self.high, step=self.step, log=self.log)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=_STRICT)
 class Choices:
-    """A few values."""
+    """A list of values."""
 
-    choices: tuple[Value, ...]
-    times = None
+    choices: Annotated[list[Value], Field(min_length=1)]
+    times: ClassVar[None] = None
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.choices))
 
     @property
     def ends(self) -> tuple[Value, Value]:
-        """The first and last value."""
+        """The first and the last value."""
         return self.choices[0], self.choices[-1]
 
     def __contains__(self, value: object) -> bool:
         return value in self.choices
 
     def draw(self, trial: "Trial", key: str) -> Value:
-        """What a trial has for a key, drawn now if it has nothing yet."""
-        chosen = trial.suggest_categorical(key, self.choices)
-        assert chosen is not None
-        return chosen
+        """Return the trial's value for a key. It is drawn if the trial has none yet."""
+        value = trial.suggest_categorical(key, self.choices)
+        assert value is not None
+        return value
 
 
-@dataclass(frozen=True)
-class Space:
-    """The values that each key may have, by `section.key`; `name` is what to call it."""
+class Space(NamedTuple):
+    """The allowed values of each key, by `section.key`. `name` is used in messages."""
 
     name: str
     keys: Mapping[str, Range | Choices]
 
     def as_dict(self) -> dict[str, Any]:
-        """It as JSON has it."""
-        return {key: _plain(asdict(values)) for key, values in self.keys.items()}
+        """Return the keys as JSON values."""
+        entries = {key: asdict(allowed).items() for key, allowed in self.keys.items()}
+        return {
+            key: {name: value for name, value in entry if value is not None and value is not False}
+            for key, entry in entries.items()
+        }
 
     def values(self, drawn: Mapping[str, Value], config: Config) -> dict[str, Value]:
-        """What a configuration gets for what was drawn; where nothing was, what it has."""
-        found: dict[str, Value] = {}
+        """Return the value of each key: from what was drawn, or else the configuration's."""
+        values: dict[str, Value] = {}
         for key, allowed in self.keys.items():
             if key not in drawn:
-                found[key] = value_of(config, key)
+                values[key] = value_of(config, key)
             elif allowed.times is None:
-                found[key] = drawn[key]
+                values[key] = drawn[key]
             else:
-                found[key] = drawn[key] * drawn.get(allowed.times, value_of(config, allowed.times))
-        return found
+                values[key] = drawn[key] * drawn.get(allowed.times, value_of(config, allowed.times))
+        return values
 
     def drawn(self, config: Config) -> dict[str, Value]:
-        """What would have had to be drawn for a configuration, as far as it is within the space."""
-        found: dict[str, Value] = {}
+        """Return the draws that give a configuration's values, without the values outside the space."""
+        drawn: dict[str, Value] = {}
         for key, allowed in self.keys.items():
             value = value_of(config, key)
             if allowed.times is not None and _is_number(value):
                 value = value / value_of(config, allowed.times)
                 value = int(value) if value == int(value) else value
             if value in allowed:
-                found[key] = value
-        return found
+                drawn[key] = value
+        return drawn
 
     def check(self, config: Config) -> None:
-        """Refuse keys and values that the configuration cannot have."""
+        """Raise if a configuration cannot have these keys and values."""
         for key, allowed in self.keys.items():
-            if key in DECIDED:
-                raise ConfigError(f"{self.name}: {key}: expected a key that trials can differ in")
+            if key in FIXED:
+                raise ConfigError(f"{self.name}: {key}: this key must be the same in all trials")
             _require(config, key, self.name)
             if allowed.times is not None:
                 self._check_times(allowed.times, f"{self.name}: {key}: times", config)
@@ -145,11 +168,11 @@ class Space:
     def _check_times(self, times: str, where: str, config: Config) -> None:
         _require(config, times, where)
         if getattr(self.keys.get(times), "times", None) is not None:
-            raise ConfigError(f"{where}: expected a key without times of its own, found {times}")
+            raise ConfigError(f"{where}: expected a key without times, found {times}")
         value = value_of(config, times)
         if not _is_number(value) or value == 0:
             raise ConfigError(
-                f"{where}: expected a key whose value is a number other than 0, found {times} = {value!r}"
+                f"{where}: expected a key with a number other than 0, found {times} = {value!r}"
             )
 
     def _check_choices(self, key: str, allowed: Choices, config: Config) -> None:
@@ -159,17 +182,17 @@ class Space:
             except ConfigError as error:
                 if str(error).startswith(f"{self.name}: {key}: "):
                     raise
-                # else it goes with other values of other keys, which trials may draw together
+                # Otherwise the choice needs other values of other keys, and trials may draw these.
 
 
 def value_of(config: Config, key: str) -> Any:
-    """A configuration's value for `section.key`."""
+    """Return a configuration's value for `section.key`."""
     section, _, name = key.partition(".")
     return getattr(getattr(config, section), name)
 
 
 def changed(config: Config, values: Mapping[str, Value], where: str) -> Config:
-    """The configuration with some values of its keys; `where` they are from."""
+    """Return a configuration with other values. `where` they are from is for error messages."""
     nested = config.model_dump()
     for key, value in values.items():
         section, _, name = key.partition(".")
@@ -179,27 +202,26 @@ def changed(config: Config, values: Mapping[str, Value], where: str) -> Config:
 
 def _require(config: Config, key: str, where: str) -> None:
     section, _, name = key.partition(".")
-    if section not in config.model_dump(exclude={"name"}) or not name:
-        raise ConfigError(f"{where}: {key}: expected section.key, such as training.length_weight")
-    if not hasattr(getattr(config, section), name):
-        changed(config, {key: 0}, where)  # which says what may have been meant
+    architecture = config.model.architecture
+    if name not in section_keys(architecture).get(section, ()):
+        raise ConfigError(f"{where}: {unknown_key(key, architecture)}")
 
 
-def published(config: Config) -> Space | None:
-    """The paper's space for an experiment, if it has one."""
-    name = _PUBLISHED.get((config.model.variant, config.data.task))
+def paper_space(config: Config) -> Space | None:
+    """Return the paper's space for an experiment, if there is one."""
+    name = _SHIPPED.get((config.model.variant, config.data.task))
     if name is None:
         return None
     text = resources.files("ftor.tuning.spaces").joinpath(f"{name}.toml").read_text("utf-8")
     return _parse(text, f"space {name}")
 
 
-def read(path: Path) -> Space:
-    """A space of one's own."""
+def read_space(path: Path) -> Space:
+    """Read a space from a TOML file."""
     try:
         return _parse(path.read_text("utf-8"), str(path))
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: expected UTF-8, found other bytes") from None
+        raise ConfigError(f"{path}: not UTF-8 text") from None
 
 
 def _parse(text: str, where: str) -> Space:
@@ -208,12 +230,12 @@ def _parse(text: str, where: str) -> Space:
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{where}: {error}") from None
     if not entries:
-        raise ConfigError(f"{where}: expected keys and their values, found none")
+        raise ConfigError(f"{where}: no keys")
     return Space(where, {key: _allowed(entry, f"{where}: {key}") for key, entry in entries.items()})
 
 
 def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Entries by `section.key`, which people quote, or write as a table."""
+    """Yield the entries by `section.key`, which a file may quote or write as a table."""
     for key, value in values.items():
         if "." not in key and isinstance(value, dict) and all(isinstance(v, dict) for v in value.values()):
             yield from ((f"{key}.{name}", entry) for name, entry in value.items())
@@ -222,54 +244,17 @@ def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _allowed(entry: Any, where: str) -> Range | Choices:
-    if not isinstance(entry, dict) or not ({"low", "high"} <= entry.keys() or "choices" in entry):
+    if not isinstance(entry, dict):
         raise ConfigError(f"{where}: expected {{ low, high }} or {{ choices }}, found {entry!r}")
-    known = ["choices"] if "choices" in entry else ["low", "high", "log", "step", "times"]
-    for name in entry.keys() - known:
-        raise ConfigError(f"{where}: expected {', '.join(known)}, found {name}")
-    if "choices" in entry:
-        choices = entry["choices"]
-        if (
-            not isinstance(choices, list)
-            or not choices
-            or not all(isinstance(each, Value) for each in choices)
-        ):
-            raise ConfigError(f"{where}: choices: expected numbers, texts or truth values, found {choices!r}")
-        return Choices(tuple(choices))
-    problem = _problem(entry)
-    if problem is not None:
-        raise ConfigError(f"{where}: {problem}")
-    return Range(**entry)
+    try:
+        return Choices(**entry) if "choices" in entry else Range(**entry)
+    except ValidationError as error:
+        by_name = {problem["loc"][:1]: problem for problem in error.errors()}  # one of each union
+        raise ConfigError("\n".join(f"{where}: {_complaint(each)}" for each in by_name.values())) from None
 
 
-def _problem(entry: Mapping[str, Any]) -> str | None:
-    """What is wrong with a range, if anything."""
-    for name in ("low", "high", "step"):
-        number = entry.get(name, 1)
-        if not _is_number(number):
-            return f"{name}: expected a number, found {number!r}"
-    if not entry["low"] <= entry["high"]:
-        return f"expected low ≤ high, found {entry['low']} and {entry['high']}"
-    if not entry.get("step", 1) > 0:
-        return f"step: expected a number above 0, found {entry['step']}"
-    if isinstance(entry["low"], int) and isinstance(entry["high"], int) and entry.get("step", 1) % 1:
-        return f"step: expected a whole number, as the bounds are, found {entry['step']}"
-    if not isinstance(entry.get("log", False), bool):
-        return f"log: expected true or false, found {entry['log']!r}"
-    if entry.get("log") and (entry["low"] <= 0 or "step" in entry):
-        return f"log: expected a low above 0 and no step, found {dict(entry)}"
-    if not isinstance(entry.get("times", ""), str):
-        return f"times: expected a key, found {entry['times']!r}"
-    return None
-
-
-def _is_number(value: object) -> TypeGuard[Number]:
-    return isinstance(value, Number) and not isinstance(value, bool)
-
-
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in values.items()
-        if value is not None and value is not False
-    }
+def _complaint(problem: Any) -> str:
+    message = problem["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+    texts = {"missing": "missing", "unexpected_keyword_argument": "unknown key", "value_error": message}
+    text = texts.get(problem["type"], f"{message}, found {problem['input']!r}")
+    return ": ".join(map(str, [*problem["loc"][:1], text]))

@@ -1,4 +1,4 @@
-"""The study on disk, by Optuna's journal: what was drawn and what came of it, one JSON line per step."""
+"""The trials of a search on disk, in the journal of an Optuna study."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from ftor.tuning.trials import Result, Trial, TrialState
 try:
     import optuna
 except ImportError:
-    raise FtorError("ftor tune: expected optuna, found none; pip install 'ftor[tune]'") from None
+    raise FtorError("Optuna is not installed: pip install 'ftor[tune]'") from None
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.trial import FrozenTrial
@@ -22,7 +22,7 @@ from optuna.trial import TrialState as OptunaState
 
 JOURNAL = "journal.jsonl"
 NAME = "ftor"
-"""Of the study within its journal."""
+"""The study's name in its journal."""
 _STATES: dict[OptunaState, TrialState] = {
     OptunaState.RUNNING: "running",
     OptunaState.COMPLETE: "complete",
@@ -32,26 +32,26 @@ _STATES: dict[OptunaState, TrialState] = {
 
 
 class StudyError(FtorError):
-    """A study that cannot be gone on with; says what differs."""
+    """A search that cannot be resumed with these settings."""
 
 
 class Store:
-    """A study's trials and the results of their runs.
+    """The trials of a search and the results of their runs.
 
     Args:
-        plan: what the study is; one that is there already has to agree.
-        folder: where its journal is.
+        plan: the search. If the folder has one already, its settings must be the same.
+        folder: of the journal.
     """
 
     def __init__(self, plan: Plan, folder: Path) -> None:
         self.plan, self.folder = plan, folder
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         journal = folder / JOURNAL
-        _mend(journal)
+        _repair(journal)
         self._storage = JournalStorage(JournalFileBackend(str(journal)))
         self._study = optuna.create_study(
             storage=self._storage,
-            # The first trials have nothing to be compared with, and the first epochs, from 1, say little.
+            # The first epochs say little. They are counted from 1.
             pruner=optuna.pruners.MedianPruner(n_warmup_steps=plan.config.training.epochs // 5 + 1),
             study_name=NAME,
             direction="maximize",
@@ -59,7 +59,7 @@ class Store:
         )
         self._check_settings()
         if not self._study.trials:
-            # Optuna learns from what lies within the space.
+            # TPE learns from the values within the space.
             self._study.enqueue_trial(plan.space.drawn(plan.config), user_attrs={"unchanged": True})
 
     def _check_settings(self) -> None:
@@ -70,12 +70,12 @@ class Store:
         differences = list(_differences(before, now))
         if differences:
             raise StudyError(
-                f"{self.folder}: a search goes on as it began; for another one, give another --out:\n"
+                f"{self.folder}: this search began with other settings; use another --out for a new search:\n"
                 + "\n".join(f"  {difference}" for difference in differences)
             )
 
     def trials(self) -> list[Trial]:
-        """All that have been drawn, in order."""
+        """Return all trials that were drawn, in order."""
         results = self._study.user_attrs
         return [self._trial(frozen, results) for frozen in self._frozen() if frozen.state in _STATES]
 
@@ -84,13 +84,13 @@ class Store:
 
     def _trial(self, frozen: FrozenTrial, results: dict[str, Any]) -> Trial:
         plan = self.plan
-        found = {seed: results.get(run_name(frozen.number, seed)) for seed in (*plan.seeds, plan.third_seed)}
-        third = found.pop(plan.third_seed)
+        by_seed = {seed: results.get(run_name(frozen.number, seed)) for seed in plan.seeds}
+        third = results.get(run_name(frozen.number, plan.third_seed))
         unchanged = "unchanged" in frozen.user_attrs
         return Trial(
             frozen.number,
             plan.values({} if unchanged else frozen.params),
-            {seed: Result(**values) for seed, values in found.items() if values is not None},
+            {seed: Result(**values) for seed, values in by_seed.items() if values is not None},
             _STATES[frozen.state],
             unchanged,
             frozen.user_attrs.get("reason"),
@@ -98,13 +98,13 @@ class Store:
         )
 
     def draw(self) -> Trial:
-        """A new trial; what is drawn depends on the seed and, for TPE, on trials that are done."""
+        """Draw a trial. The draw depends on the seed and, with TPE, on the trials that are done."""
         number = sum(frozen.state in _STATES for frozen in self._frozen())
         self._fill_in(self._study.ask())
         return self.trials()[number]
 
     def complete_draws(self) -> None:
-        """Draw what a trial lacks because whoever drew it was cut off."""
+        """Draw the missing values of trials whose process was killed while it drew them."""
         for frozen in self._frozen():
             if frozen.state == OptunaState.RUNNING:
                 self._fill_in(self._handle(frozen.number))
@@ -116,28 +116,27 @@ class Store:
                 allowed.draw(trial, key)
 
     def _sampler(self, number: int, key: str) -> optuna.samplers.BaseSampler:
-        """One for each value, so that a search that goes on draws what it would have drawn."""
+        """Return a sampler for one value, so that a resumed search draws the same values."""
         seed = derived_seed(self.plan.seed, number, key, bits=32)
         if self.plan.sampler == "tpe":
             return optuna.samplers.TPESampler(seed=seed)
         return optuna.samplers.RandomSampler(seed=seed)
 
     def _handle(self, number: int) -> optuna.Trial:
-        """A trial to write to, whoever drew it.
+        """Return a trial to write to.
 
-        A study hands one out only when it draws it, and cannot take it up in another process: so its id is
-        asked of the storage, and it is made as the study makes it.
+        Optuna returns such a trial only to the process that drew it. Others need its id in the storage.
         """
         study = self._storage.get_study_id_from_name(NAME)
         return optuna.Trial(self._study, self._storage.get_trial_id_from_study_id_trial_number(study, number))
 
     def keep(self, number: int, seed: int, result: Result | str) -> None:
-        """Keep what a run came to, or why it failed."""
+        """Keep the result of a run, or the reason why it failed."""
         values = result if isinstance(result, str) else asdict(result)
         self._study.set_user_attr(run_name(number, seed), values)
 
     def end(self, number: int, state: TrialState, reason: str | None = None) -> Trial:
-        """Close a trial; a complete one has the mean over its seeds."""
+        """End a trial. The value of a complete one is the mean over its seeds."""
         if reason is not None:
             self._handle(number).set_user_attr("reason", reason)
         if state == "complete":
@@ -148,29 +147,28 @@ class Store:
         return self.trials()[number]
 
     def keep_epoch(self, number: int, epoch: int, value: float) -> None:
-        """Keep the best value that a trial has had by the end of an epoch, for others to be compared with."""
+        """Keep the best value of a trial up to an epoch. Other trials are compared with it."""
         before = self._frozen()[number].intermediate_values
         if epoch not in before:
             self._handle(number).report(max([value, *before.values()]), epoch)
 
     def is_hopeless(self, number: int) -> bool:
-        """Whether a trial is below the median of the others after its last epoch."""
+        """Return whether a trial is below the median of the others at its last epoch."""
         return self._handle(number).should_prune()
 
 
 def run_name(number: int, seed: int) -> str:
-    """What a run's folder is called."""
+    """Return the name of a run's folder."""
     return f"trial-{number}-seed-{seed}"
 
 
-def _mend(journal: Path) -> None:
-    """Remove what a writer that was killed has left: its lock, and half a line."""
+def _repair(journal: Path) -> None:
+    """Remove what a killed process left: its lock, and half a line."""
     journal.with_name(f"{journal.name}.lock").unlink(missing_ok=True)
     if not journal.exists():
         return
     with journal.open("rb+") as file:
-        whole = file.read().rfind(b"\n") + 1
-        file.truncate(whole)
+        file.truncate(file.read().rfind(b"\n") + 1)
         os.fsync(file.fileno())
 
 
@@ -179,8 +177,8 @@ def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
     for name in different:
         old, new = before.get(name), now[name]
         if name == "configuration":
-            if len(different) == 1:  # else the others say why
-                yield "configuration: expected the one that it began with, found another"
+            if len(different) == 1:  # else the other differences explain it
+                yield "configuration: expected the same as before, found another"
         elif isinstance(old, dict) and isinstance(new, dict):
             for key in sorted(old.keys() | new.keys()):
                 if old.get(key) != new.get(key):

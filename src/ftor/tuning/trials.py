@@ -1,4 +1,4 @@
-"""What was tried and what came of it, and the paper's choice among it."""
+"""Trials, their results, and how the paper chooses the best one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ FINALISTS = 2
 
 @dataclass(frozen=True)
 class Result:
-    """What one run came to on dev at its best epoch: the objective, and the loss that settles ties."""
+    """The dev result of a run at its best epoch: the objective, and the loss that breaks ties."""
 
     value: float
     loss: float
@@ -26,14 +26,14 @@ class Result:
 
 @dataclass(frozen=True)
 class Trial:
-    """A configuration and its runs.
+    """A configuration and the results of its runs.
 
     Attributes:
         values: by key of the space.
         results: by seed.
-        unchanged: whether it is the configuration that the others are changes of.
+        unchanged: whether it is the experiment's own configuration.
         reason: why it failed.
-        third: the check with the third seed, if there was one; in it a text says why it failed.
+        third: the result with the third seed, the reason why that run failed, or None if there was none.
     """
 
     number: int
@@ -52,7 +52,7 @@ class Trial:
 
     @property
     def mean(self) -> float | None:
-        """Over the two seeds, if both are there."""
+        """Mean over the two seeds, if the trial is complete."""
         return fmean(result.value for result in self.results.values()) if self.state == "complete" else None
 
     @property
@@ -61,7 +61,7 @@ class Trial:
         return self.third.value if isinstance(self.third, Result) else None
 
     def mean_with(self, third: bool) -> float:
-        """Over two seeds, or all three."""
+        """Return the mean over two seeds, or over all three."""
         results = [
             *self.results.values(),
             *([self.third] if third and isinstance(self.third, Result) else []),
@@ -70,26 +70,26 @@ class Trial:
 
 
 def by_mean(trial: Trial) -> tuple[float, float]:
-    """What trials are compared by: the mean; of equal ones, the lower mean loss."""
+    """Return what trials are compared by: the mean, then the lower mean loss."""
     return trial.mean_with(third=False), -fmean(result.loss for result in trial.results.values())
 
 
 def finalists(trials: Sequence[Trial]) -> list[Trial]:
-    """The best of those that were drawn, best first; of equal ones, the first."""
+    """Return the best trials that were drawn, best first. Of equal ones, the first."""
     drawn = [trial for trial in trials if trial.state == "complete" and not trial.unchanged]
     return sorted(drawn, key=by_mean, reverse=True)[:FINALISTS]
 
 
 def to_check(trials: Sequence[Trial]) -> list[Trial]:
-    """Those that are trained with the third seed: the finalists, and what they have to be better than."""
+    """Return the trials that are run with the third seed: the finalists and the unchanged one."""
     unchanged = [trial for trial in trials if trial.state == "complete" and trial.unchanged]
     return finalists(trials) + unchanged
 
 
 def winner(trials: Sequence[Trial]) -> Trial | None:
-    """The finalist that is best with the third seed, or the unchanged configuration if as good on average.
+    """Return the finalist that is best with the third seed, or the unchanged trial if its mean is as good.
 
-    None if no trial is complete.
+    Returns None if no trial is complete.
     """
     best = max(
         finalists(trials),
@@ -103,12 +103,12 @@ def winner(trials: Sequence[Trial]) -> Trial | None:
     return unchanged if unchanged.mean_with(third) >= best.mean_with(third) else best
 
 
-def logged_as(config: Config, data_folder: Path | None) -> str:
-    """What the objective is called in a run's log."""
-    chosen: str = config.training.select_by
-    if chosen == "accuracy":
-        chosen = next((judge.name for judge in judges(config.data.task, data_folder)), "exact_match")
-    return "dev_exact_match" if chosen == "loss" else f"dev_{chosen}"
+def objective_key(config: Config, data_folder: Path | None) -> str:
+    """Return the key of the objective in a run's log."""
+    metric: str = config.training.select_by
+    if metric == "accuracy":
+        metric = next((judge.name for judge in judges(config.data.task, data_folder)), "exact_match")
+    return "dev_exact_match" if metric == "loss" else f"dev_{metric}"
 
 
 def result_of(record: Mapping[str, Any], log: Sequence[Mapping[str, Any]], objective: str) -> Result:

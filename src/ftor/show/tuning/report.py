@@ -1,18 +1,14 @@
-"""What a search found: a table of its trials, and the winner as a configuration."""
+"""The report of a search: a table of its trials, and the winner."""
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ftor.config import Config
-from ftor.files import write_text
 from ftor.tuning.plan import Plan
-from ftor.tuning.space import value_of
-from ftor.tuning.trials import Trial, finalists, percent, short, to_check, winner
+from ftor.tuning.trials import Trial, percent, short, to_check, winner
+from ftor.tuning.winner import conclusion
 
 WIDTH = 160
 """Of tables that no terminal limits."""
@@ -33,23 +29,6 @@ def print_report(plan: Plan, trials: Sequence[Trial]) -> None:
     best = winner(trials)
     if best is not None:
         console.print(conclusion(plan, trials, best), markup=False, soft_wrap=True)
-
-
-def conclusion(plan: Plan, trials: Sequence[Trial], best: Trial) -> str:
-    """Which trial wins, and against what."""
-    mean = f"dev {plan.objective} {percent(best.mean_with(third=True))} on average of {_seeds(plan, best)}"
-    unchanged = next((trial for trial in trials if trial.unchanged and trial.mean is not None), None)
-    if best.unchanged:
-        better = "no trial is better" if finalists(trials) else "no other trial came to its end"
-        of = f" of {plan.on}" * (plan.on != plan.experiment)
-        return f"the unchanged configuration{of} wins: {mean}; {better}"
-    against = f"; unchanged {percent(unchanged.mean_with(third=True))}" if unchanged is not None else ""
-    return f"trial {best.number} wins: {mean}{against}"
-
-
-def _seeds(plan: Plan, trial: Trial) -> str:
-    seeds = [*trial.results, *([plan.third_seed] if trial.checked is not None else [])]
-    return f"seeds {', '.join(map(str, seeds))}"
 
 
 def _table(plan: Plan, trials: Sequence[Trial]) -> Table:
@@ -90,36 +69,3 @@ def _finals(plan: Plan, trials: Sequence[Trial]) -> Table:
 
 def _value(value: float | None) -> str:
     return "–" if value is None else percent(value)
-
-
-def winning_toml(plan: Plan, trials: Sequence[Trial], best: Trial) -> str:
-    """The experiment with what the winner changes, and where each value is from."""
-    is_file = plan.experiment.endswith(".toml")
-    base = str(Path(plan.experiment).absolute()) if is_file else plan.experiment
-    lines = [
-        f"# {plan.name} as tuned on the dev pairs of {plan.on}: {len(trials) - 1} trials of "
-        f"{plan.config.training.epochs} epochs",
-        f"# {conclusion(plan, trials, best)}",
-        f"base = {json.dumps(base, ensure_ascii=False)}",
-    ]
-    experiment, section = Config.load(plan.experiment), ""  # which may differ from what was trained on
-    for key in sorted(plan.space.keys):
-        value, before = best.values[key], value_of(experiment, key)
-        if value == before:
-            continue
-        if not key.startswith(f"{section}."):
-            section = key.partition(".")[0]
-            lines += ["", f"[{section}]"]
-        name, where = key.partition(".")[2], plan.on if best.unchanged else plan.space.keys[key]
-        lines.append(
-            f"{name} = {json.dumps(value, ensure_ascii=False)}"
-            f"  # trial {best.number}, from {where}; {plan.name} has {json.dumps(before, ensure_ascii=False)}"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def write_winner(plan: Plan, trials: Sequence[Trial], best: Trial, folder: Path) -> Path:
-    """Write the winner's configuration into the search's folder."""
-    path = folder / f"{plan.name}-tuned.toml"
-    write_text(path, winning_toml(plan, trials, best))
-    return path
