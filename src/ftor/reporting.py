@@ -1,7 +1,7 @@
-"""Messages and progress that any room may report. This module shows nothing; `ftor.show` does."""
+"""Messages and progress of long work. Nothing is shown here; `ftor.show.progress` shows it in a terminal."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -9,17 +9,26 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 class Count:
-    """Counts items that are done, out of a known total.
+    """Counts items or bytes that are done.
 
     Args:
-        report: the report that the count belongs to.
-        total: number of items.
-        done: number of items that were done before.
+        total: the number of all items, or None if it is not known.
+        done: the number of items that were done before.
+        show: is called after each step with this object and a text about the current state.
+
+    Attributes:
+        last_line: when `LineReport` last wrote a line about it.
     """
 
-    def __init__(self, report: "Report", total: int, done: int = 0) -> None:
+    def __init__(
+        self,
+        total: int | None,
+        done: int = 0,
+        show: Callable[["Count", str], None] = lambda count, text: None,
+    ) -> None:
         self.total, self.done = total, done
-        self._report, self._first, self._begun = report, done, time.monotonic()
+        self._show, self._first, self._begun = show, done, time.monotonic()
+        self.last_line = self._begun
 
     @property
     def per_second(self) -> float:
@@ -28,36 +37,17 @@ class Count:
 
     @property
     def seconds_left(self) -> float:
-        """Time that the remaining items take at the mean rate."""
-        return (self.total - self.done) / max(self.per_second, 1e-9)
+        """Time that the remaining items take at the mean rate. 0 if the total is not known."""
+        return ((self.total or self.done) - self.done) / max(self.per_second, 1e-9)
 
     def advance(self, amount: int, text: str = "") -> None:
         """Add `amount` items. `text` describes the current state."""
         self.done += amount
-        self._report.advanced(self.done, self.total, self.seconds_left)
-        self.show(amount, f"{text} {self.per_second:.0f}/s".strip())
-
-    def show(self, amount: int, text: str) -> None:
-        """Show the progress. Subclasses override this."""
-
-
-class Load:
-    """Counts bytes. `total` is None if the size is not known."""
-
-    def __init__(self, total: int | None, done: int = 0) -> None:
-        self.total, self.done = total, done
-
-    def advance(self, amount: int) -> None:
-        """Add `amount` bytes."""
-        self.done += amount
-        self.show(amount)
-
-    def show(self, amount: int) -> None:
-        """Show the progress. Subclasses override this."""
+        self._show(self, f"{text} {self.per_second:.0f}/s".strip())
 
 
 class Report:
-    """A report that shows nothing. Subclasses override the methods they need."""
+    """Receives messages and progress, and shows nothing. Subclasses override the methods they need."""
 
     def say(self, text: str) -> None:
         """Show a message."""
@@ -65,8 +55,8 @@ class Report:
     def warn(self, text: str) -> None:
         """Show a warning."""
 
-    def advanced(self, done: int, total: int, seconds_left: float) -> None:
-        """Receive the state of a count after each step."""
+    def progress(self, count: Count, text: str) -> None:
+        """Receive the state of a count of items after each step."""
 
     def epoch(self, record: Mapping[str, Any]) -> None:
         """Receive the log record of a finished epoch."""
@@ -74,12 +64,12 @@ class Report:
     @contextmanager
     def counting(self, total: int, done: int = 0) -> Iterator[Count]:
         """Count items up to `total`."""
-        yield Count(self, total, done)
+        yield Count(total, done, self.progress)
 
     @contextmanager
-    def loading(self, total: int | None, done: int = 0) -> Iterator[Load]:
+    def loading(self, total: int | None, done: int = 0) -> Iterator[Count]:
         """Count bytes up to `total`, or without a total if it is None."""
-        yield Load(total, done)
+        yield Count(total, done)
 
 
 SILENT = Report()
@@ -100,41 +90,17 @@ class LineReport(Report):
         """Write one line that begins with "warning"."""
         self.say(f"warning: {text}")
 
-    @contextmanager
-    def counting(self, total: int, done: int = 0) -> Iterator[Count]:
-        """Write a line about the count every few seconds."""
-        yield LineCount(self, total, done)
+    def progress(self, count: Count, text: str) -> None:
+        """Write a line if the last one is some seconds old."""
+        self._say_rarely(count, f"{count.done}/{count.total} {text}, {count.seconds_left:.0f} s left")
 
     @contextmanager
-    def loading(self, total: int | None, done: int = 0) -> Iterator[Load]:
+    def loading(self, total: int | None, done: int = 0) -> Iterator[Count]:
         """Write a line about the bytes every few seconds."""
-        yield LineLoad(self, total, done)
+        of = f" of {total / 1e6:.1f}" if total is not None else ""
+        yield Count(total, done, lambda count, _: self._say_rarely(count, f"{count.done / 1e6:.1f}{of} MB"))
 
-
-class LineCount(Count):
-    """A count that is written as lines."""
-
-    def __init__(self, report: Report, total: int, done: int = 0) -> None:
-        super().__init__(report, total, done)
-        self._last_line = time.monotonic()
-
-    def show(self, amount: int, text: str) -> None:
-        """Write a line if the last one is some seconds old."""
-        if time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
-            self._last_line = time.monotonic()
-            self._report.say(f"{self.done}/{self.total} {text}, {self.seconds_left:.0f} s left")
-
-
-class LineLoad(Load):
-    """A count of bytes that is written as lines."""
-
-    def __init__(self, report: Report, total: int | None, done: int = 0) -> None:
-        super().__init__(total, done)
-        self._report, self._last_line = report, time.monotonic()
-
-    def show(self, amount: int) -> None:
-        """Write a line if the last one is some seconds old."""
-        if time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
-            self._last_line = time.monotonic()
-            total = f" of {self.total / 1e6:.1f}" if self.total is not None else ""
-            self._report.say(f"{self.done / 1e6:.1f}{total} MB")
+    def _say_rarely(self, count: Count, text: str) -> None:
+        if time.monotonic() - count.last_line > SECONDS_BETWEEN_LINES:
+            count.last_line = time.monotonic()
+            self.say(text)

@@ -2,13 +2,12 @@
 
 import io
 
-import pytest
 from rich.console import Console
 
 from ftor.config import Config
 from ftor.jobs import Job, Status, Workload
 from ftor.show.board import Board
-from ftor.show.progress import TerminalReport, clock
+from ftor.show.progress import TerminalReport
 
 
 def statuses(tmp_path, seeds, experiment="geo-iid"):
@@ -112,11 +111,3 @@ def test_jobs_that_will_be_added_count_like_those_so_far(tmp_path):
     found[1].state, found[1].share, found[1].left = "running", 0.5, 300.0
     text = shown(lambda board: board.changed(found[1]), found, terminal=False, to_come=2)
     assert "about 25 min left" in text
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(None, "?"), (3.2, "3 s"), (59.4, "59 s"), (90, "2 min"), (3600 * 2 + 300, "2 h 05 min")],
-)
-def test_clock(seconds, text):
-    assert clock(seconds) == text

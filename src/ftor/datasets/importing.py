@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO
 
 from ftor.datasets.published import MEGABYTE, PublishedDataset
-from ftor.reporting import Load, Report
+from ftor.reporting import Count, Report
 from ftor.text.reading import DataError
 
 LARGEST_INNER_ZIP = 64 * MEGABYTE
@@ -184,7 +184,7 @@ def import_files(
     return result
 
 
-def _copy(candidate: Candidate, path: Path, max_bytes: int, load: Load) -> str:
+def _copy(candidate: Candidate, path: Path, max_bytes: int, load: Count) -> str:
     """Copy a file and return its sha256. The size that an archive states is not trusted."""
     digest, size = hashlib.sha256(), 0
     with _unpacking(candidate), candidate.open() as source, path.open("wb") as file:

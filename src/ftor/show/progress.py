@@ -1,7 +1,7 @@
 """Messages and progress on stderr: a progress bar on a terminal, plain lines elsewhere."""
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -10,23 +10,25 @@ from rich.progress import (
     DownloadColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     TextColumn,
     TimeRemainingColumn,
     TransferSpeedColumn,
 )
 
-from ftor.reporting import Count, LineCount, LineLoad, Load, Report
+from ftor.reporting import Count, LineReport
 
 STILL_STARTING = "still at the first batch; on a new machine the kernels are compiled now"
 SLOW_START = 4.0
 """Seconds without a first result after which `STILL_STARTING` is shown."""
 
 
-class TerminalReport(Report):
+class TerminalReport(LineReport):
     """Shows messages and progress to a person, or nothing if `quiet`."""
 
     def __init__(self, console: Console | None = None, quiet: bool = False) -> None:
         self.console = console or Console(stderr=True, soft_wrap=True, highlight=False, quiet=quiet)
+        super().__init__(self.console.file)
 
     def say(self, text: str) -> None:
         """Print a message."""
@@ -39,75 +41,36 @@ class TerminalReport(Report):
     @contextmanager
     def counting(self, total: int, done: int = 0) -> Iterator[Count]:
         """Show a progress bar, or lines if stderr is not a terminal."""
-        slow = threading.Timer(SLOW_START, self.say, [STILL_STARTING])
-        slow.daemon = True
-        if not self.console.quiet:
+        columns = (MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
+        lines = super().counting(total, done)
+        with self._bar(total, done, *columns) if self.console.is_terminal else lines as count:
+            slow = threading.Timer(SLOW_START, self._say_slow, [count, done])
+            slow.daemon = True
             slow.start()
-        try:
-            if not self.console.is_terminal:
-                yield _StartedLines(self, total, done, slow.cancel)
-                return
-            columns = (
-                BarColumn(20),
-                MofNCompleteColumn(),
-                TextColumn("{task.description}"),
-                TimeRemainingColumn(),
-            )
-            with Progress(*columns, console=self.console, transient=True) as bar:
-                yield _BarCount(self, total, done, bar, slow.cancel)
-        finally:
-            slow.cancel()
+            try:
+                yield count
+            finally:
+                slow.cancel()
+
+    def _say_slow(self, count: Count, done: int) -> None:
+        if count.done == done:
+            self.say(STILL_STARTING)
 
     @contextmanager
-    def loading(self, total: int | None, done: int = 0) -> Iterator[Load]:
+    def loading(self, total: int | None, done: int = 0) -> Iterator[Count]:
         """Show a progress bar for bytes, or lines if stderr is not a terminal."""
-        if not self.console.is_terminal:
-            yield LineLoad(self, total, done)
-            return
-        columns = (BarColumn(20), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=self.console, transient=True) as bar:
-            yield _BarLoad(total, done, bar)
+        columns = (DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+        lines = super().loading(total, done)
+        with self._bar(total, done, *columns) if self.console.is_terminal else lines as count:
+            yield count
 
-
-class _StartedLines(LineCount):
-    """A count in lines that also reports its first step."""
-
-    def __init__(self, report: Report, total: int, done: int, started: Callable[[], None]) -> None:
-        super().__init__(report, total, done)
-        self._started = started
-
-    def show(self, amount: int, text: str) -> None:
-        """Cancel the message about a slow start, then show the progress."""
-        self._started()
-        super().show(amount, text)
-
-
-class _BarCount(Count):
-    """A count that is shown as a progress bar."""
-
-    def __init__(
-        self, report: Report, total: int, done: int, bar: Progress, started: Callable[[], None]
-    ) -> None:
-        super().__init__(report, total, done)
-        self._bar, self._started = bar, started
-        self._task = bar.add_task("", total=total, completed=done)
-
-    def show(self, amount: int, text: str) -> None:
-        """Move the bar."""
-        self._started()
-        self._bar.update(self._task, advance=amount, description=text)
-
-
-class _BarLoad(Load):
-    """A count of bytes that is shown as a progress bar."""
-
-    def __init__(self, total: int | None, done: int, bar: Progress) -> None:
-        super().__init__(total, done)
-        self._bar, self._task = bar, bar.add_task("", total=total, completed=done)
-
-    def show(self, amount: int) -> None:
-        """Move the bar."""
-        self._bar.update(self._task, advance=amount)
+    @contextmanager
+    def _bar(self, total: int | None, done: int, *columns: ProgressColumn) -> Iterator[Count]:
+        with Progress(BarColumn(20), *columns, console=self.console, transient=True) as bar:
+            task = bar.add_task("", total=total, completed=done)
+            yield Count(
+                total, done, lambda count, text: bar.update(task, completed=count.done, description=text)
+            )
 
 
 def clock(seconds: float | None) -> str:
