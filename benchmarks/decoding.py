@@ -70,7 +70,7 @@ def speeds(model: Model, sentences: Sequence[str | Sequence[str]], repeats: int)
     to choose from, its grammar chooses from a beam.
     """
     every = {"plain": (None, 1), "grammar": ("own", 1), "grammar_5_lengths": ("own", 5)}
-    possible = [way for way in every if way == "plain" or model.constrains]
+    possible = [way for way in every if way == "plain" or model.uses_grammar]
     ways: dict[str, tuple[str | None, int | None]]
     if isinstance(model.network, Transducer):
         ways = {way: every[way] for way in possible}

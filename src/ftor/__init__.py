@@ -32,9 +32,12 @@ _HOMES = {
 
 
 def load(folder: str | Path, device: str = "cpu", data_folder: Path | None = None) -> "Model":
-    """Read a trained model from its folder: `ftor.load("runs/mirror-0").predict(["a b c"])[0].text`.
+    """Load a trained model: `ftor.load("runs/mirror-0").predict(["a b c"])[0].text`.
 
-    `data_folder` is where vectors of new words and a task's facts are looked for, if not as usual.
+    Args:
+        folder: a model folder, as `ftor train` and `Model.save` write it.
+        device: the torch device of the network.
+        data_folder: where vectors of new words and the facts of a dataset are, if not in the usual folders.
     """
     from ftor.model.model import Model
 

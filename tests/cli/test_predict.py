@@ -108,6 +108,4 @@ def test_bad_usage(trained, arguments, code, message):
 def test_no_model(tmp_path):
     finished = run_here("predict", tmp_path / "none", "a")
     assert finished.code == 1
-    assert (
-        finished.err == f"error: {tmp_path / 'none'}: expected a model folder, found no config.toml in it\n"
-    )
+    assert finished.err == f"error: {tmp_path / 'none'}: not a model folder: it has no config.toml\n"

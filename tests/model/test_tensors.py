@@ -25,7 +25,7 @@ def test_come_back_with_their_description(tmp_path):
 
 
 def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(CheckpointError, match=r"none: expected a model or checkpoint, found no file"):
+    with pytest.raises(CheckpointError, match=r"none: no such file"):
         load_tensors(tmp_path / "none")
 
 
@@ -34,7 +34,7 @@ def test_a_torn_file_is_named(tmp_path, keep):
     path = tmp_path / "file"
     save_tensors(path, TENSORS, {})
     path.write_bytes(path.read_bytes()[:keep])
-    with pytest.raises(CheckpointError, match=r"file: expected a model or checkpoint, found a damaged file"):
+    with pytest.raises(CheckpointError, match=r"file: damaged file"):
         load_tensors(path)
 
 

@@ -161,7 +161,7 @@ class TestAll:
     def test_what_only_transducers_have_is_refused(self, folders, architecture, command):
         finished = run_here(*(folders[architecture] if part == "DIR" else part for part in command))
         assert (finished.code, finished.out) == (1, "")
-        assert f"expected a transducer, found architecture {architecture}, which has no" in finished.err
+        assert f"this model is not a transducer: {architecture} has no" in finished.err
 
     def test_predict_writes_json_lines(self, folders, architecture):
         finished = run_here("predict", folders[architecture], *SENTENCES)

@@ -125,7 +125,7 @@ class TestResumed:
         path.write_text("S -> 'b' S | 'b'")
         finished = run_here("train", "--resume", folder, "--set", "training.epochs=4")
         assert finished.code == 1
-        assert f"{folder / 'grammar.cfg'}: expected the text of {path}, found another" in finished.err
+        assert f"{folder / 'grammar.cfg'}: the grammar is not that of {path}" in finished.err
 
     def test_a_finished_run_stays_what_it_is(self, copy, trained):
         finished = run_here("train", "--resume", copy)

@@ -37,14 +37,12 @@ def evaluate(
     import ftor  # here for start-up time
     from ftor.files import append_json_line
     from ftor.show.metrics import tables
-    from ftor.text.reading import read_pairs
     from ftor.training.provenance import commit, machine
 
     use_threads(threads)
     model = ftor.load(folder, data_folder=data_dir)
     config = model.config
-    pairs = read_pairs(file, config.data.source_tokenizer, config.data.target_tokenizer, config.data.emphasis)
-    metrics = model.evaluate(pairs, lengths, TerminalReport(), read_grammar(grammar))
+    metrics = model.evaluate(file, lengths, TerminalReport(), read_grammar(grammar))
     if ledger is not None:
         record = {
             "experiment": config.name,

@@ -61,7 +61,7 @@ def predict(
     lines = list(_sentences(sentences, input_file))
     decoding_grammar = read_grammar(grammar)
     tokens = list(_tokenized(model, lines, "" if sentences else str(input_file or "stdin")))
-    model.know(tokens, TerminalReport())  # for all lines at once: it reads the whole file of word vectors
+    model.add_words(tokens, TerminalReport())  # for all lines at once: the file of vectors is large
     structure = alignment or fertilities or tree
     if structure:
         model.require_transducer("--alignment, --fertilities, --tree")

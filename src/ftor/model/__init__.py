@@ -1,1 +1,1 @@
-"""A trained network with its words in a folder."""
+"""Trained models: loading, saving, predictions and evaluation."""

@@ -1,49 +1,105 @@
-"""The README of a model folder: what the model is, how good, and how to use it."""
+"""The model card: the README of a model folder."""
 
 from typing import Any
 
-from ftor.config import Config
 from ftor.metrics import Metrics, format_score
 from ftor.model.model import Model
 from ftor.text.emphasis import MARKER
 
 
-def model_card(config: Config, model: Model, metrics: dict[str, Any]) -> str:
-    """Text in Markdown, with the numbers of `metrics`."""
+def model_card(model: Model, metrics: dict[str, Any]) -> str:
+    """The model card in Markdown.
+
+    Args:
+        model: the trained model.
+        metrics: the content of `metrics.json`.
+    """
+    config = model.config
     parameters = sum(parameter.numel() for parameter in model.network.parameters())
-    found = {split: metrics.get(split) for split in ("dev", "dev_grammar", "test", "test_grammar")}
-    results = {split: Metrics.from_dict(values) for split, values in found.items() if values}
-    rows = "\n".join(
-        f"| {split.replace('_', ', ')} | {r.count} | {100 * r.accuracy:.1f} % | {100 * r.exact_match:.1f} % "
-        f"| {r.edit_distance:.2f} | {r.length_error:.2f} |"
-        + "".join(f" {format_score(name, score)} |" for name, score in r.scores.items())
-        for split, r in results.items()
-    )
-    scores = list(results["dev"].scores)
-    further, rule = "".join(f" {name} |" for name in scores), "---|" * len(scores)
-    grammar = "`grammar.cfg` what its outputs derive from, " if model.grammar is not None else ""
-    if config.model.subwords:
-        grammar += "`pretrained` its tokenizer and what describes its network, "
     example = " ".join(model.trained_words[:4])
     if config.data.emphasis:
         example += f" {MARKER} {model.trained_words[0]}"
-    longer = "" if config.training.schedule == "linear" else " --set training.epochs=N"
-    words = "of its training" if config.model.subwords else "it knows"
-    explain = f'\n    ftor explain . "{example}"' if config.model.structured else ""
+    commands = [f'ftor predict . "{example}"']
+    if config.model.structured:
+        commands.append(f'ftor explain . "{example}"')
+    usage = "\n".join(f"    {command}" for command in commands)
+    files = "\n".join(f"| `{name}` | {meaning} |" for name, meaning in _files(model).items())
     return f"""# {config.name}
 
-{config.model.description}, trained with ftor {metrics["version"]},
-{parameters:,} parameters, seed {config.training.seed}, epoch {metrics["best_epoch"]} of {metrics["epochs"]},
-{metrics["train"]["count"]} training pairs, {metrics["seconds"]:.0f} s of training.
+{config.model.description}.
 
-| pairs | number | accuracy | exact match | mean edit distance | mean length error |{further}
-|---|---|---|---|---|---|{rule}
-{rows}
+- ftor version: {metrics["version"]}
+- Parameters: {parameters:,}
+- Training pairs: {metrics["train"]["count"]}
+- Training time: {metrics["seconds"]:.0f} s
+- Best epoch: {metrics["best_epoch"]} of {metrics["epochs"]}
+- Seed: {config.training.seed}
 
-    ftor predict . "{example}"{explain}
+## Results
 
-`config.toml` is the whole configuration, `vocab.json` the {len(model.trained_words)} source
-and {len(model.vocabularies.target.tokens)} target tokens {words}, `model.safetensors` its weights,
-{grammar}`metrics.json` all results, `log.jsonl` one line per epoch. `checkpoint*.safetensors` are only
-needed to train on (`ftor train --resume .{longer}`).
+{_results(metrics)}
+
+## Usage
+
+Run these commands in this folder:
+
+{usage}
+
+## Files
+
+| file | content |
+|---|---|
+{files}
 """
+
+
+def _results(metrics: dict[str, Any]) -> str:
+    """A table with a row for each split, without and with the grammar."""
+    splits = [split for split in ("dev", "dev_grammar", "test", "test_grammar") if metrics.get(split)]
+    results = {split: Metrics.from_dict(metrics[split]) for split in splits}
+    scores = list(results["dev"].scores)
+    columns = [
+        "pairs",
+        "number",
+        "accuracy",
+        "exact match",
+        "mean edit distance",
+        "mean length error",
+        *scores,
+    ]
+    rows = [columns, ["---"] * len(columns)]
+    for split, result in results.items():
+        rows.append(
+            [
+                split.replace("_", ", "),
+                str(result.count),
+                f"{100 * result.accuracy:.1f} %",
+                f"{100 * result.exact_match:.1f} %",
+                f"{result.edit_distance:.2f}",
+                f"{result.length_error:.2f}",
+                *(format_score(name, score) for name, score in result.scores.items()),
+            ]
+        )
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _files(model: Model) -> dict[str, str]:
+    """The files of the folder and what they are."""
+    source, target = len(model.trained_words), len(model.vocabularies.target.tokens)
+    # A falling learning rate depends on the number of epochs, which then cannot be changed.
+    epochs = "" if model.config.training.schedule == "linear" else " --set training.epochs=N"
+    files = {
+        "config.toml": "the configuration",
+        "vocab.json": f"the {source} source tokens and {target} target tokens of the training pairs",
+        "model.safetensors": "the weights",
+        "grammar.cfg": "the grammar of the outputs",
+        "pretrained": "the tokenizer and the description of the pretrained network",
+        "metrics.json": "all results",
+        "log.jsonl": "one line for each epoch",
+        "checkpoint*.safetensors": f"only for training on: `ftor train --resume .{epochs}`",
+    }
+    if model.grammar is None:
+        del files["grammar.cfg"]
+    if not model.config.model.subwords:
+        del files["pretrained"]
+    return files

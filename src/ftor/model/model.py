@@ -1,44 +1,52 @@
-"""A trained model with its vocabulary: kept in a folder, and asked for predictions."""
+"""A trained model: its network, words, configuration and grammar."""
 
-import json
+import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
 import torch
-from torch import Tensor
 
 from ftor.config import Config
-from ftor.datasets import grouping, judges, scorers
-from ftor.datasets.folders import find_file, require_file
 from ftor.errors import FtorError
-from ftor.files import write_text
 from ftor.grammar import Grammar
-from ftor.metrics import WELL_FORMED, Metrics, evaluate
-from ftor.model.prediction import Prediction, Structure
-from ftor.model.structure import structures
-from ftor.model.tensors import CheckpointError, load_tensors, save_tensors
-from ftor.networks import Constraint, Network, build
-from ftor.ops.arrays import Array
+from ftor.metrics import Metrics
+from ftor.model import word_vectors
+from ftor.model.folder import (
+    GRAMMAR_FILE,
+    WEIGHTS_FILE,
+    check_description,
+    copying_of,
+    read_description,
+    read_network,
+    write_description,
+)
+from ftor.model.judging import derives, judge
+from ftor.model.predicting import predict_batch
+from ftor.model.prediction import Prediction
+from ftor.model.tensors import save_tensors
+from ftor.networks import Network, build
 from ftor.reporting import SILENT, Report
-from ftor.text.copying import Copying
-from ftor.text.reading import DataError, Pair, Source, read_source, read_sources
-from ftor.text.vectors import Vectors, read_vectors
+from ftor.text.reading import Pair, read_pairs, read_source, read_sources
 from ftor.text.vocabularies import Vocabularies
-from ftor.text.vocabulary import SOURCE_SPECIALS, START_TOKEN
 
-GRAMMAR_FILE = "grammar.cfg"
 OWN = "own"
-"""The grammar that a model was made with, if any."""
+"""Stands for the grammar that a model was trained with, if any."""
 
 
 class Model:
-    """A network, the configuration it was built from, and the vocabularies that it knows.
+    """A trained model. `ftor.load` and `ftor.train` return one.
 
     >>> model = ftor.load("runs/mirror-0")  # doctest: +SKIP
     >>> model.predict(["a b c d e f g h i j k a b"])[0].text  # doctest: +SKIP
     'a b c d e f g h i j k a b b a k j i h g f e d c b a'
+
+    Attributes:
+        config: the experiment that it was trained in.
+        vocabularies: its source words and target classes.
+        network: its network.
+        grammar: the grammar that it was trained with, if any.
+        folder: the folder that it was loaded from, if any.
     """
 
     def __init__(
@@ -48,11 +56,11 @@ class Model:
         network: Network,
         grammar: Grammar | None = None,
         data_folder: Path | None = None,
+        folder: Path | None = None,
     ) -> None:
-        self.config, self.vocabularies, self.network = config, vocabularies, network
-        self.grammar, self._data_folder = grammar, data_folder
-        self._classes = frozenset(vocabularies.target.tokens)
-        self._trained = len(vocabularies.source.tokens)
+        self.config, self.vocabularies, self.network, self.grammar = config, vocabularies, network, grammar
+        self.folder, self._data_folder = folder, data_folder
+        self._trained_words = len(vocabularies.source.tokens)
 
     @classmethod
     def new(
@@ -60,126 +68,89 @@ class Model:
         config: Config,
         pairs: Sequence[Pair],
         data_folder: Path | None = None,
-        report: Report | None = None,
-        begun: Path | None = None,
+        report: Report = SILENT,
+        run_folder: Path | None = None,
     ) -> Self:
-        """An untrained model for training pairs; its weights are drawn from torch's generator.
+        """Make an untrained model. Its weights are drawn from torch's generator.
 
         Args:
-            config: what it is to be.
-            pairs: what it will be trained on.
-            data_folder: where pretrained vectors and a task's facts are looked for, if not in the usual
-                folders.
-            report: hears what is read.
-            begun: the folder of a run that goes on: it describes a pretrained network as it was then.
+            config: the experiment.
+            pairs: the training pairs.
+            data_folder: where pretrained vectors and the facts of a dataset are, if not in the usual folders.
+            report: receives what is read.
+            run_folder: the folder of a run that is resumed. It describes its pretrained network, if any.
         """
         grammar = Grammar.read(config.decoding.grammar) if config.decoding.grammar else None
-        terminals = grammar.terminals if grammar else ()
-        copying, data = _copying(config), config.data
-        words = Vocabularies.of(pairs, copying, data.start_token, data.lowercase, terminals)
+        terminals, data = grammar.terminals if grammar else (), config.data
+        words = Vocabularies.of(pairs, copying_of(config), data.start_token, data.lowercase, terminals)
         if data.vectors is None:
-            network, vocabularies = build(config, words, folder=begun)
-            return cls(config, vocabularies, network, grammar, data_folder)
-        hint = "ftor data fetch glove brings some, for --set data.vectors=glove.6B.200d.txt"
-        path = require_file(data.vectors, data_folder, "data.vectors", hint)
-        source = words.source.tokens
-        vectors = read_vectors(path, source, report)
-        if report is not None:
-            report.say(f"vectors: {len(vectors.by_word)} of {len(source)} words are in {path}")
-        network, vocabularies = build(config, words, vectors.size)
-        # Positions without a word have vectors of their own, too, named as no word of a sentence can be.
-        rows = [*(f" {special}" for special in range(SOURCE_SPECIALS)), *source]
-        assert network.vectors is not None
-        network.vectors.fill(torch.from_numpy(vectors.table(rows)), vectors.mean, vectors.deviation)
+            network, vocabularies = build(config, words, folder=run_folder)
+        else:
+            network, vocabularies = word_vectors.build_with_vectors(config, words, data_folder, report)
         return cls(config, vocabularies, network, grammar, data_folder)
 
     @classmethod
     def load(
         cls, folder: str | Path, device: str | torch.device = "cpu", data_folder: Path | None = None
     ) -> Self:
-        """Read a model folder; `data_folder` as for `new`."""
+        """Read a model folder. See `ftor.load`."""
         folder = Path(folder)
-        config, words = read_folder(folder)
-        weights, _ = load_tensors(folder / "model.safetensors")
-        vectors = weights.get("embedding.weight") if config.data.vectors is not None else None
-        with torch.device("meta"):  # no time for first values that are overwritten
-            size = None if vectors is None else vectors.shape[1]
-            network, vocabularies = build(config, words, size, folder)
-        try:
-            network.load_state_dict(weights, assign=True)
-        except RuntimeError as error:
-            raise CheckpointError(
-                f"{folder / 'model.safetensors'}: weights of another model: {error}"
-            ) from None
+        config, words = read_description(folder)
+        network, vocabularies = read_network(folder, config, words)
         grammar = Grammar.read(folder / GRAMMAR_FILE) if config.decoding.grammar else None
-        return cls(config, vocabularies, network.to(device).eval(), grammar, data_folder)
+        return cls(config, vocabularies, network.to(device).eval(), grammar, data_folder, folder)
 
-    @property
-    def trained_words(self) -> list[str]:
-        """The source words of training, without those that `know` has met since."""
-        return self.vocabularies.source.tokens[: self._trained]
+    def save(self, folder: str | Path) -> None:
+        """Write a model folder that `ftor.load` reads.
+
+        The metrics and the model card of the folder that the model was loaded from are copied.
+        """
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.save_description(folder)
+        self.save_weights(folder)
+        for name in ("metrics.json", "README.md"):
+            if self.folder is not None and self.folder != folder and (self.folder / name).is_file():
+                shutil.copyfile(self.folder / name, folder / name)
 
     def save_description(self, folder: Path) -> None:
-        """Write the configuration, vocabularies and grammar, which training does not change."""
-        vocabularies = {
-            "source": self.trained_words,
-            "target": self.vocabularies.target.tokens,
-        }
-        write_text(folder / "config.toml", self.config.to_toml())
-        write_text(folder / "vocab.json", json.dumps(vocabularies, ensure_ascii=False, indent=0) + "\n")
-        if self.grammar is not None:
-            write_text(folder / GRAMMAR_FILE, self.grammar.text)
+        """Write everything but the weights. Training does not change it."""
+        target = self.vocabularies.target.tokens
+        write_description(folder, self.config, self.trained_words, target, self.grammar)
         self.network.save_description(folder)
 
     def check_description(self, folder: Path) -> None:
-        """Refuse a folder of a model with other words or another grammar: its weights mean other things."""
-        _, vocabularies = read_folder(folder)
-        found = vocabularies.source.tokens, vocabularies.target.tokens
-        if found != (self.trained_words, self.vocabularies.target.tokens):
-            raise CheckpointError(f"{folder / 'vocab.json'}: expected the words of this run, found others")
-        path = folder / GRAMMAR_FILE
-        if self.grammar is not None and Grammar.read(path).text != self.grammar.text:
-            raise CheckpointError(f"{path}: expected the text of {self.grammar.name}, found another")
+        """Raise if `folder` describes a model with other words or another grammar."""
+        check_description(folder, self.trained_words, self.vocabularies.target.tokens, self.grammar)
 
     def save_weights(self, folder: Path) -> None:
-        """Write the weights as they are now."""
-        save_tensors(folder / "model.safetensors", self.network.state_dict(), {})
+        """Write the weights."""
+        save_tensors(folder / WEIGHTS_FILE, self.network.state_dict(), {})
+
+    @property
+    def trained_words(self) -> list[str]:
+        """The source words of the training pairs, without those of `add_words`."""
+        return self.vocabularies.source.tokens[: self._trained_words]
 
     def tokenize(self, sentence: str) -> tuple[str, ...]:
-        """The tokens of a sentence, as in training."""
+        """Split a sentence into tokens, as in training."""
         return read_source(sentence, self.config.data.source_tokenizer, self.config.data.emphasis).tokens
 
-    def know(self, sentences: Iterable[Sequence[str]], report: Report | None = None) -> None:
-        """Look up the pretrained vectors of words that training lacked, so that they are not unknown.
+    def add_words(self, sentences: Iterable[Sequence[str]], report: Report = SILENT) -> None:
+        """Look up the pretrained vectors of words that were not in the training pairs.
 
-        A transducer that has trained its vectors does not take others; the LSTM, which always trains them,
-        does, as in the paper. A word that the file lacks, or any if there is no file any more, gets a vector
-        of its own.
+        `predict` does this for its sentences. Words whose vectors are not in the file get random vectors. A
+        model without pretrained vectors, or a transducer that has trained them, treats new words as unknown
+        words. The LSTM trains its vectors, but takes vectors of new words, as in the paper.
+
+        Args:
+            sentences: the tokens of each sentence.
+            report: receives a warning if there is no file of vectors.
         """
-        embedding, source = self.network.vectors, self.vocabularies.source
-        if embedding is None or not self.config.model.accepts_new_vectors:
-            return
-        words = dict.fromkeys(self.vocabularies.word(token) for tokens in sentences for token in tokens)
-        new = [word for word in words if word not in source]
-        if not new:
-            return
-        assert self.config.data.vectors is not None
-        path = find_file(self.config.data.vectors, self._data_folder)
-        size, found = embedding.weight.shape[1], dict[str, Array]()
-        if path is not None:
-            vectors = read_vectors(path, new)
-            if vectors.size != size:
-                raise DataError(f"{path}: expected vectors of {size} numbers, found {vectors.size}")
-            found = vectors.by_word
-        elif report is not None:
-            report.warn(
-                f"{self.config.data.vectors}: no such file; {len(new)} words that training lacked get random "
-                "vectors"
-            )
-        mean, deviation = embedding.moments.tolist()
-        embedding.add(torch.from_numpy(Vectors(found, size, mean, deviation).table(new)))
-        for word in new:
-            source.add(word)
+        file = self.config.data.vectors
+        if file is not None and self.network.vectors is not None and self.config.model.accepts_new_vectors:
+            folder = self._data_folder
+            word_vectors.add_words(self.network, self.vocabularies, sentences, file, folder, report)
 
     def predict(
         self,
@@ -190,20 +161,21 @@ class Model:
         grammar: Grammar | Path | str | None = OWN,
         batch_size: int | None = None,
         structure: bool = True,
-        report: Report | None = None,
+        report: Report = SILENT,
     ) -> list[Prediction]:
-        """The most likely output of each sentence.
+        """Predict the most likely output of each sentence.
 
         Args:
-            sentences: text, or tokens.
-            emphasis: the word to emphasise of each sentence that is given as tokens, for a model with
-                `data.emphasis`; in text it comes behind the sentence, `sentence ; word`.
-            lengths: k, how many output lengths are tried; as configured with a grammar, else 1.
-            grammar: what outputs derive from: "own" (the model's, if it has one), None, a grammar, or the
-                file or name of one.
-            batch_size: sentences at a time; that of the configuration if not given.
-            structure: whether predictions say how the model came to them, which takes longer.
-            report: where progress is shown; nowhere if not given.
+            sentences: each is a text or a sequence of tokens.
+            emphasis: for a model with `data.emphasis`, the word to emphasise in each sentence that is given
+                as tokens. In a text it follows the sentence: `sentence ; word`.
+            lengths: k, how many output lengths are tried. The default is 1 without a grammar, and the
+                configured number with one.
+            grammar: outputs derive from this grammar. "own" is the grammar that the model was trained with,
+                if any. A path or name is read. None turns the grammar off.
+            batch_size: number of sentences in a batch. The default is the configured number.
+            structure: whether predictions have their structure, which takes longer.
+            report: receives the progress.
         """
         if isinstance(sentences, str):
             raise TypeError("sentences: expected a list of sentences, found one string")
@@ -214,69 +186,65 @@ class Model:
                 raise ValueError(f"{name}: expected at least 1, found {value}")
         if lengths is not None:
             self.require_transducer("--lengths")
-        language = self._language(grammar)
-        k = lengths or (self.config.decoding.lengths if language is not None else 1)
-        self.know((source.tokens for source in sources), report)
+        rules = self._read_grammar(grammar)
+        lengths = lengths or (self.config.decoding.lengths if rules is not None else 1)
+        self.add_words((source.tokens for source in sources), report)
         configured = self.config.training.evaluation_batch_size
-        size = batch_size or self.config.model.prediction_batch_size(configured, language is not None)
+        batch_size = batch_size or self.config.model.prediction_batch_size(configured, rules is not None)
+        structure = structure and self.config.model.structured
         by_length = sorted(range(len(sources)), key=lambda row: len(sources[row].tokens))
-        found: dict[int, Prediction] = {}
+        predictions: dict[int, Prediction] = {}
         was_training = self.network.training
         self.network.eval()
-        with torch.no_grad(), (report or SILENT).counting(len(sources)) as count:
-            for first in range(0, len(by_length), size):
-                rows = by_length[first : first + size]
-                predictions = self._predict([sources[row] for row in rows], k, language, structure)
-                found.update(zip(rows, predictions, strict=True))
+        with torch.no_grad(), report.counting(len(sources)) as count:
+            for first in range(0, len(by_length), batch_size):
+                rows = by_length[first : first + batch_size]
+                batch = [sources[row] for row in rows]
+                # Lengths that the model's own grammar cannot derive are skipped even without the grammar.
+                some = predict_batch(
+                    self.network, self.vocabularies, batch, lengths, rules, rules or self.grammar, structure
+                )
+                predictions.update(zip(rows, some, strict=True))
                 count.advance(len(rows), "predicted")
         self.network.train(was_training)
-        return [found[row] for row in range(len(sources))]
+        return [predictions[row] for row in range(len(sources))]
 
     @property
-    def constrains(self) -> bool:
-        """Whether outputs derive from the model's own grammar unless somebody says otherwise."""
+    def uses_grammar(self) -> bool:
+        """Whether predictions derive from the model's own grammar by default."""
         return self.grammar is not None and self.config.model.accepts_grammar
 
-    def require_transducer(self, what: str) -> None:
-        """Raise if the model is not a transducer; `what` was asked for."""
-        if not self.config.model.structured:
-            raise FtorError(
-                f"{what}: expected a transducer, found architecture {self.config.model.architecture}, which "
-                "has no fertilities and no reordering"
-            )
-
-    def _language(self, grammar: Grammar | Path | str | None) -> Grammar | None:
+    def _read_grammar(self, grammar: Grammar | Path | str | None) -> Grammar | None:
         if grammar is None or grammar == OWN:
-            return self.grammar if grammar == OWN and self.constrains else None
+            return self.grammar if grammar == OWN and self.uses_grammar else None
         if not self.config.model.accepts_grammar:
-            raise FtorError("grammar: expected an independent decoder, found a model that is autoregressive")
+            raise FtorError("grammar: an autoregressive transducer cannot decode with a grammar")
         return grammar if isinstance(grammar, Grammar) else Grammar.read(grammar)
 
-    def _constraint(
-        self, language: Grammar | None, sources: list[tuple[str, ...]], read: list[tuple[str, ...]]
-    ) -> Constraint:
-        """Which outputs of a batch are allowed; the lengths of the model's own grammar even without it."""
-        known, copying = language or self.grammar, self.vocabularies.copying
-        if known is None:
-            return Constraint()
-        words = None if copying is not None and copying.open else self._classes
-
-        def lengths(most: int) -> Tensor:
-            return torch.tensor(known.lengths(most, words, copying is not None))
-
-        def accepts(row: int, choices: list[int]) -> bool:
-            return self.derives(self.vocabularies.output(choices, read[row]), sources[row], language)
-
-        return Constraint(lengths) if language is None else Constraint(lengths, language.best, accepts)
+    def require_transducer(self, purpose: str) -> None:
+        """Raise if the model is not a transducer. The message begins with `purpose`."""
+        if not self.config.model.structured:
+            raise FtorError(
+                f"{purpose}: this model is not a transducer: {self.config.model.architecture} has no "
+                "fertilities and no reordering"
+            )
 
     def evaluate(
         self,
-        pairs: Sequence[Pair],
+        pairs: Sequence[Pair] | str | Path,
         lengths: int | None = None,
-        report: Report | None = None,
+        report: Report = SILENT,
         grammar: Grammar | Path | str | None = OWN,
     ) -> Metrics:
-        """How many pairs are predicted right, by source length too, and by what the task counts."""
+        """Predict the outputs of pairs and compare them with the gold targets.
+
+        Args:
+            pairs: pairs, or a TSV file of pairs.
+            lengths, report, grammar: as in `predict`.
+        """
+        if isinstance(pairs, str | Path):
+            data = self.config.data
+            pairs = read_pairs(Path(pairs), data.source_tokenizer, data.target_tokenizer, data.emphasis)
         predictions = self.predict(
             [pair.source for pair in pairs],
             emphasis=[pair.emphasis for pair in pairs],
@@ -294,83 +262,11 @@ class Model:
         report: Report | None = None,
         quick: bool = False,
     ) -> Metrics:
-        """Compare outputs with the golds, as the task does; if `quick` without scores that take long."""
-        task = self.config.data.task
-        scored = [scorer for scorer in scorers(task, report) if not (quick and scorer.slow)]
-        metrics = evaluate(
-            [pair.target for pair in pairs],
-            outputs,
-            [len(pair.source) for pair in pairs],
-            judges(task, self._data_folder),
-            grouping(task),
-            scored,
-        )
-        if self.grammar is None:
-            return metrics
-        rows = zip(outputs, pairs, strict=True)
-        accepted = [self.derives(output, pair.source) for output, pair in rows]
-        return replace(metrics, shares=metrics.shares | {WELL_FORMED: sum(accepted) / len(accepted)})
+        """Compare outputs with the gold targets. `quick` leaves out scores that take long."""
+        well_formed = self.derives if self.grammar is not None else None
+        return judge(pairs, outputs, self.config.data.task, self._data_folder, well_formed, report, quick)
 
-    def derives(self, output: Sequence[str], source: Sequence[str], grammar: Grammar | None = None) -> bool:
-        """Whether a grammar, else the model's own, derives an output with copies of the source's words.
-
-        Copies may be spelled as in the source or as the model spells them, in any case if copying does not
-        care for it.
-        """
-        grammar = grammar or self.grammar
-        assert grammar is not None
-        copying = self.vocabularies.copying
-        words = [*source, *self.vocabularies.spelled(source)]
-        if copying is not None and copying.any_case:
-            keys = copying.keys(source)
-            words += [token for token in output if copying.is_copy(token, keys)]
-        return grammar.accepts(output, words)
-
-    def _predict(
-        self, marked: list[Source], k: int, language: Grammar | None, structure: bool
-    ) -> list[Prediction]:
-        sources, words = [source.tokens for source in marked], [source.emphasis for source in marked]
-        device = next(self.network.parameters()).device
-        terminals = language.terminals if language is not None else None
-        batch = self.vocabularies.source_batch(sources, terminals, words).to(device)
-        start = (START_TOKEN,) if self.vocabularies.start_token else ()
-        read = [start + source for source in sources]
-        decoded = self.network.decode(batch, k, self._constraint(language, sources, read))
-        rows = zip(decoded, read, strict=True)
-        outputs = [self.vocabularies.output(one.choices, source) for one, source in rows]
-        how: list[Structure | None] = [None] * len(sources)
-        if structure and self.config.model.structured:
-            lengths = torch.tensor([len(output) for output in outputs], device=device)
-            how = list(structures(self.network, batch, lengths, read, outputs))
-        answers = zip(read, outputs, decoded, how, strict=True)
-        found = [
-            Prediction(source, output, one.score, one.length_score, why)
-            for source, output, one, why in answers
-        ]
-        if language is None:
-            return found
-        return [
-            replace(one, well_formed=self.derives(one.tokens, source, language))
-            for one, source in zip(found, sources, strict=True)
-        ]
-
-
-def _copying(config: Config) -> Copying | None:
-    return Copying.of(config.data) if config.model.copies else None
-
-
-def read_folder(folder: Path) -> tuple[Config, Vocabularies]:
-    """The configuration and the words of a model folder."""
-    if not (folder / "config.toml").is_file():
-        raise CheckpointError(f"{folder}: expected a model folder, found no config.toml in it")
-    config = Config.load(folder / "config.toml")
-    try:
-        tokens = json.loads((folder / "vocab.json").read_text("utf-8"))
-        source, target = list(tokens["source"]), list(tokens["target"])
-        start_token, lowercase = config.data.start_token, config.data.lowercase
-        vocabularies = Vocabularies(source, target, _copying(config), start_token, lowercase)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise CheckpointError(
-            f"{folder / 'vocab.json'}: expected two lists of tokens, found a damaged file: {error!r}"
-        ) from None
-    return config, vocabularies
+    def derives(self, output: Sequence[str], source: Sequence[str]) -> bool:
+        """Whether the model's own grammar derives an output, whose copies are words of the source."""
+        assert self.grammar is not None
+        return derives(self.grammar, self.vocabularies, output, source)

@@ -1,4 +1,4 @@
-"""What a model answers: the output, its probability, and how the model came to it."""
+"""Predictions: the output of a sentence, its probability and its structure."""
 
 from dataclasses import dataclass, field
 
@@ -8,12 +8,12 @@ from ftor.trees import PermutationTree
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One of the model's steps as a soft alignment.
+    """One step of a transducer as a soft alignment.
 
     Attributes:
         name: "fertility" or "reordering".
-        marginals: (positions before, positions after), P(the one comes from the other).
-        labels: what to call each position after the step.
+        marginals: (positions before, positions after), P(the position after comes from the position before).
+        labels: a name for each position after the step.
     """
 
     name: str
@@ -23,14 +23,14 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """How a transducer came to its output.
+    """How a transducer made its output.
 
     Attributes:
-        steps: fertility then reordering, reordering then fertility, or fertility alone; the first reads the
-            source, the last writes the output.
+        steps: fertility then reordering, reordering then fertility, or only fertility. The first step reads
+            the source, the last one writes the output.
         alignment: (n, l), P(output token o comes from source token i): the product of the steps.
         fertilities: (n,), the most likely number of copies of each source token, given the output's length.
-        tree: the best reordering tree; None without a reordering step.
+        tree: the most likely reordering tree. None without a reordering step.
     """
 
     steps: tuple[Step, ...]
@@ -41,16 +41,16 @@ class Structure:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """A model's answer to one sentence.
+    """The prediction of a model for one sentence.
 
     Attributes:
-        source: the tokens as the model reads them, its start token included.
-        tokens: the output.
-        score: log P(l|x) + log P(y|x,l) of the output y of length l; log P(y|x) of a baseline.
-        length_score: log P(l|x), the first part of it; None from a baseline.
-        structure: None where it was not asked for, and from a baseline.
-        well_formed: whether the grammar that was asked for derives the output, which it does unless it
-            derives none that the model can write; None without a grammar.
+        source: the tokens of the sentence, with the start token if the model has one.
+        tokens: the tokens of the output.
+        score: log P(l|x) + log P(y|x,l) for an output y of length l. For a baseline log P(y|x).
+        length_score: log P(l|x). None for a baseline.
+        structure: how the output was made. None if it was not requested, and for a baseline.
+        well_formed: whether the grammar derives the output. False only if the grammar derives no output that
+            the model can write. None without a grammar.
     """
 
     source: tuple[str, ...]
@@ -62,7 +62,7 @@ class Prediction:
 
     @property
     def text(self) -> str:
-        """The output's tokens, joined by blanks."""
+        """The output, its tokens joined by spaces."""
         return " ".join(self.tokens)
 
     @property

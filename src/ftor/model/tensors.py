@@ -1,4 +1,4 @@
-"""Tensors with a description in one safetensors file. Nothing is pickled."""
+"""Tensors and a description of them in one safetensors file. Nothing is pickled."""
 
 import json
 from collections.abc import Mapping
@@ -21,20 +21,23 @@ def save_tensors(path: Path, tensors: Mapping[str, Tensor], description: Mapping
     """Write tensors and a JSON-like description of them into one safetensors file."""
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     metadata = {"ftor": json.dumps(description)}
-    # Not save_file: it writes to a file of its own that a kill leaves behind, and that only we may read.
+    # Not save_file: it leaves a temporary file behind if it is killed, and only the owner can read its file.
     write_atomically(path, lambda unfinished: unfinished.write_bytes(save(contiguous, metadata)))
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and the description that `save_tensors` wrote."""
+    """Read the tensors and the description that `save_tensors` wrote."""
     try:
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             description = json.loads((file.metadata() or {}).get("ftor", "{}"))
     except FileNotFoundError:
-        raise CheckpointError(f"{path}: expected a model or checkpoint, found no file") from None
-    except (SafetensorError, OSError, ValueError, RuntimeError) as error:  # the last if it vanishes meanwhile
-        raise CheckpointError(
-            f"{path}: expected a model or checkpoint, found a damaged file: {error}"
-        ) from None
+        raise CheckpointError(f"{path}: no such file") from None
+    except (
+        SafetensorError,
+        OSError,
+        ValueError,
+        RuntimeError,
+    ) as error:  # RuntimeError if the file is deleted meanwhile
+        raise CheckpointError(f"{path}: damaged file: {error}") from None
     return tensors, description

@@ -90,7 +90,7 @@ def check_grammar(model: Model, data: TrainingData, report: Report) -> None:
     """Warn if the model's grammar is not used in decoding, or does not derive all training targets."""
     if model.grammar is None:
         return
-    if not model.constrains:
+    if not model.uses_grammar:
         report.warn(
             "decoding.grammar: an autoregressive decoder uses the words of the grammar, not its rules"
         )

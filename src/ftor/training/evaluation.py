@@ -72,7 +72,7 @@ class Evaluator:
         results: dict[str, Any] = {}
         for split, pairs in splits.items():
             results[split] = self.metrics(pairs, grammar=None).as_dict() if pairs else None
-            if pairs and self.model.constrains:
+            if pairs and self.model.uses_grammar:
                 results[f"{split}_grammar"] = self.metrics(pairs, grammar=OWN).as_dict()
         return results
 

@@ -61,7 +61,7 @@ class Trainer:
         checkpoints = Checkpoints(folder)
         started = folder if checkpoints.newest.exists() else None
         self.model = Model.new(config, data.train, data.data_folder, report, started)
-        self.model.know(pair.source for pair in data.dev)
+        self.model.add_words(pair.source for pair in data.dev)
         check_grammar(self.model, data, report)
         wanted = wanted_alignments(config, data.train)
         self.train_set = EncodedPairs(data.train, self.model.vocabularies, wanted)
@@ -285,7 +285,7 @@ class Trainer:
         }
         if self.accelerator.is_main_process:
             write_json(self.folder / "metrics.json", metrics)
-            write_text(self.folder / "README.md", model_card(self.config, self.model, metrics))
+            write_text(self.folder / "README.md", model_card(self.model, metrics))
         return metrics
 
     def _save_checkpoint(self) -> None:

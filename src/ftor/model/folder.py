@@ -1,0 +1,74 @@
+"""The files of a model folder: configuration, words, grammar and weights."""
+
+import json
+from pathlib import Path
+
+import torch
+
+from ftor.config import Config
+from ftor.files import write_text
+from ftor.grammar import Grammar
+from ftor.model.tensors import CheckpointError, load_tensors
+from ftor.networks import Network, build
+from ftor.text.copying import Copying
+from ftor.text.vocabularies import Vocabularies
+
+CONFIG_FILE = "config.toml"
+WORDS_FILE = "vocab.json"
+GRAMMAR_FILE = "grammar.cfg"
+WEIGHTS_FILE = "model.safetensors"
+
+
+def copying_of(config: Config) -> Copying | None:
+    """The copy rules of an experiment, if its network copies."""
+    return Copying.of(config.data) if config.model.copies else None
+
+
+def read_description(folder: Path) -> tuple[Config, Vocabularies]:
+    """Read the configuration and the words of a model folder."""
+    if not (folder / CONFIG_FILE).is_file():
+        raise CheckpointError(f"{folder}: not a model folder: it has no {CONFIG_FILE}")
+    config = Config.load(folder / CONFIG_FILE)
+    try:
+        tokens = json.loads((folder / WORDS_FILE).read_text("utf-8"))
+        source, target = list(tokens["source"]), list(tokens["target"])
+        start_token, lowercase = config.data.start_token, config.data.lowercase
+        vocabularies = Vocabularies(source, target, copying_of(config), start_token, lowercase)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(f"{folder / WORDS_FILE}: not two lists of tokens: {error!r}") from None
+    return config, vocabularies
+
+
+def write_description(
+    folder: Path, config: Config, source: list[str], target: list[str], grammar: Grammar | None
+) -> None:
+    """Write the configuration, the source and target tokens and the grammar."""
+    tokens = {"source": source, "target": target}
+    write_text(folder / CONFIG_FILE, config.to_toml())
+    write_text(folder / WORDS_FILE, json.dumps(tokens, ensure_ascii=False, indent=0) + "\n")
+    if grammar is not None:
+        write_text(folder / GRAMMAR_FILE, grammar.text)
+
+
+def check_description(folder: Path, source: list[str], target: list[str], grammar: Grammar | None) -> None:
+    """Raise if a model folder has other tokens or another grammar. Its weights would not fit."""
+    _, vocabularies = read_description(folder)
+    if (vocabularies.source.tokens, vocabularies.target.tokens) != (source, target):
+        raise CheckpointError(f"{folder / WORDS_FILE}: the words are not those of the training pairs")
+    path = folder / GRAMMAR_FILE
+    if grammar is not None and Grammar.read(path).text != grammar.text:
+        raise CheckpointError(f"{path}: the grammar is not that of {grammar.name}")
+
+
+def read_network(folder: Path, config: Config, words: Vocabularies) -> tuple[Network, Vocabularies]:
+    """Build the network of a model folder with its weights, and the vocabularies that number its tokens."""
+    weights, _ = load_tensors(folder / WEIGHTS_FILE)
+    vectors = weights.get("embedding.weight") if config.data.vectors is not None else None
+    with torch.device("meta"):  # initial weights take time, and would be overwritten
+        size = None if vectors is None else vectors.shape[1]
+        network, vocabularies = build(config, words, size, folder)
+    try:
+        network.load_state_dict(weights, assign=True)
+    except RuntimeError as error:
+        raise CheckpointError(f"{folder / WEIGHTS_FILE}: weights of another model: {error}") from None
+    return network, vocabularies

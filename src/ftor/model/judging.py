@@ -1,0 +1,61 @@
+"""Compares outputs with gold targets and with a grammar."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ftor.datasets import grouping, judges, scorers
+from ftor.grammar import Grammar
+from ftor.metrics import WELL_FORMED, Metrics, evaluate
+from ftor.reporting import Report
+from ftor.text.reading import Pair
+from ftor.text.vocabularies import Vocabularies
+
+Tokens = Sequence[str]
+
+
+def judge(
+    pairs: Sequence[Pair],
+    outputs: Sequence[Tokens],
+    task: str,
+    data_folder: Path | None = None,
+    well_formed: Callable[[Tokens, Tokens], bool] | None = None,
+    report: Report | None = None,
+    quick: bool = False,
+) -> Metrics:
+    """The metrics of outputs.
+
+    Args:
+        pairs: the sources and the gold targets.
+        outputs: the tokens of one output for each pair.
+        task: the dataset, which has judges and scores of its own.
+        data_folder: where the facts that judges need are, if not in the usual folders.
+        well_formed: whether an output of a source is well-formed, if there is a grammar.
+        report: receives which scores are left out.
+        quick: leave out scores that take long.
+    """
+    metrics = evaluate(
+        [pair.target for pair in pairs],
+        outputs,
+        [len(pair.source) for pair in pairs],
+        judges(task, data_folder),
+        grouping(task),
+        [scorer for scorer in scorers(task, report) if not (quick and scorer.slow)],
+    )
+    if well_formed is None:
+        return metrics
+    accepted = [well_formed(output, pair.source) for output, pair in zip(outputs, pairs, strict=True)]
+    return replace(metrics, shares=metrics.shares | {WELL_FORMED: sum(accepted) / len(accepted)})
+
+
+def derives(grammar: Grammar, vocabularies: Vocabularies, output: Tokens, source: Tokens) -> bool:
+    """Whether the grammar derives an output, whose copies are words of the source.
+
+    Copies may be spelled as in the source or as in the vocabulary, and in any case if copying ignores case.
+    """
+    copying = vocabularies.copying
+    words = [*source, *vocabularies.spelled(source)]
+    if copying is not None and copying.any_case:
+        keys = copying.keys(source)
+        words += [token for token in output if copying.is_copy(token, keys)]
+    return grammar.accepts(output, words)

@@ -1,0 +1,88 @@
+"""The predictions of a network for one batch of sentences."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from ftor.grammar import Grammar
+from ftor.model.judging import derives
+from ftor.model.prediction import Prediction, Structure
+from ftor.model.structure import structures
+from ftor.networks import Constraint, Network
+from ftor.text.reading import Source
+from ftor.text.vocabularies import Vocabularies
+from ftor.text.vocabulary import START_TOKEN
+
+Tokens = tuple[str, ...]
+
+
+def predict_batch(
+    network: Network,
+    vocabularies: Vocabularies,
+    sources: Sequence[Source],
+    lengths: int = 1,
+    grammar: Grammar | None = None,
+    length_grammar: Grammar | None = None,
+    structure: bool = False,
+) -> list[Prediction]:
+    """The most likely output of each source.
+
+    Args:
+        network: the trained network.
+        vocabularies: its words.
+        sources: the sentences.
+        lengths: k, how many output lengths are tried.
+        grammar: outputs derive from this grammar, if given.
+        length_grammar: outputs have a length that this grammar derives, if given.
+        structure: whether to add the structure of predictions. Only a transducer has one.
+    """
+    device = next(network.parameters()).device
+    tokens, emphasis = [source.tokens for source in sources], [source.emphasis for source in sources]
+    terminals = grammar.terminals if grammar is not None else None
+    batch = vocabularies.source_batch(tokens, terminals, emphasis).to(device)
+    start = (START_TOKEN,) if vocabularies.start_token else ()
+    read = [start + source for source in tokens]
+    constraint = _constraint(vocabularies, tokens, read, grammar, length_grammar)
+    decoded = network.decode(batch, lengths, constraint)
+    outputs = [vocabularies.output(one.choices, source) for one, source in zip(decoded, read, strict=True)]
+    how: Sequence[Structure | None] = [None] * len(sources)
+    if structure:
+        output_lengths = torch.tensor([len(output) for output in outputs], device=device)
+        how = structures(network, batch, output_lengths, read, outputs)
+    predictions = [
+        Prediction(source, output, one.score, one.length_score, its_structure)
+        for source, output, one, its_structure in zip(read, outputs, decoded, how, strict=True)
+    ]
+    if grammar is None:
+        return predictions
+    return [
+        replace(prediction, well_formed=derives(grammar, vocabularies, prediction.tokens, source))
+        for prediction, source in zip(predictions, tokens, strict=True)
+    ]
+
+
+def _constraint(
+    vocabularies: Vocabularies,
+    sources: list[Tokens],
+    read: list[Tokens],
+    grammar: Grammar | None,
+    length_grammar: Grammar | None,
+) -> Constraint:
+    """Which outputs of a batch are allowed. `read` are the sources with their start token."""
+    if length_grammar is None:
+        return Constraint()
+    copying = vocabularies.copying
+    words = None if copying is not None and copying.open else frozenset(vocabularies.target.tokens)
+
+    def allowed_lengths(longest: int) -> Tensor:
+        return torch.tensor(length_grammar.lengths(longest, words, copying is not None))
+
+    if grammar is None:
+        return Constraint(allowed_lengths)
+
+    def accepts(row: int, choices: list[int]) -> bool:
+        return derives(grammar, vocabularies, vocabularies.output(choices, read[row]), sources[row])
+
+    return Constraint(allowed_lengths, grammar.best, accepts)

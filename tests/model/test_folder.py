@@ -1,0 +1,140 @@
+"""Model folders: what they need, and what is said when they are damaged."""
+
+import re
+import shutil
+
+import pytest
+
+import ftor
+from ftor.config import Config, ConfigError
+from ftor.errors import FtorError
+from ftor.model.model import Model
+from ftor.model.tensors import CheckpointError
+from ftor.text.reading import Pair
+from support import tiny
+
+SENTENCES = ["a b c", "k", "d c b a e f", "a a", "g h i j k a b c", "b"]
+
+
+@pytest.fixture
+def damaged(trained, tmp_path):
+    """Give a copy of the model's folder, to damage."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    for name in ("config.toml", "vocab.json", "model.safetensors"):
+        shutil.copy(trained / name, folder)
+    return folder
+
+
+def outputs(predictions):
+    return [prediction.tokens for prediction in predictions]
+
+
+class TestLoading:
+    def test_a_model_needs_only_three_files(self, damaged, model):
+        assert outputs(ftor.load(str(damaged)).predict(SENTENCES)) == outputs(model.predict(SENTENCES))
+
+    def test_a_folder_from_before_there_were_baselines_loads(self, damaged, model):
+        path = damaged / "config.toml"
+        lines = path.read_text().splitlines()
+        later = ("architecture =", "schedule =", "warmup_steps =", "emphasis =", "aligner =")
+        assert sum(line.startswith(later) for line in lines) == 5
+        path.write_text("\n".join(line for line in lines if not line.startswith(later)))
+        assert outputs(ftor.load(damaged).predict(SENTENCES)) == outputs(model.predict(SENTENCES))
+
+    def test_a_model_without_its_grammar_is_refused(self, run):
+        folder = run("geo", decoding__grammar="geo")
+        (folder / "grammar.cfg").unlink()
+        with pytest.raises(FtorError, match=r"grammar.cfg: No such file"):
+            ftor.load(folder)
+
+
+class TestDamage:
+    def test_no_folder(self, tmp_path):
+        with pytest.raises(CheckpointError, match=r"none: not a model folder: it has no config.toml"):
+            ftor.load(tmp_path / "none")
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            (None, "No such file"),
+            ("{", "JSONDecodeError"),
+            ('{"source": ["a"]}', "'target'"),
+            ("[]", "TypeError"),
+            ('{"source": null, "target": []}', "TypeError"),
+            ('{"source": ["a", "a"], "target": []}', "found one twice"),
+        ],
+        ids=["missing", "torn", "half", "list", "null", "twice"],
+    )
+    def test_vocabulary(self, damaged, content, message):
+        if content is None:
+            (damaged / "vocab.json").unlink()
+        else:
+            (damaged / "vocab.json").write_text(content)
+        with pytest.raises(CheckpointError, match=rf"vocab.json: not two lists of tokens: .*{message}"):
+            ftor.load(damaged)
+
+    def test_weights_are_torn(self, damaged):
+        path = damaged / "model.safetensors"
+        path.write_bytes(path.read_bytes()[:1000])
+        with pytest.raises(CheckpointError, match=r"model.safetensors: damaged file"):
+            ftor.load(damaged)
+
+    def test_weights_are_missing(self, damaged):
+        (damaged / "model.safetensors").unlink()
+        with pytest.raises(CheckpointError, match=r"model.safetensors: no such file"):
+            ftor.load(damaged)
+
+    def test_weights_are_those_of_another_model(self, damaged):
+        text = (damaged / "config.toml").read_text()
+        (damaged / "config.toml").write_text(re.sub(r"width = 16", "width = 18", text, count=1))
+        with pytest.raises(CheckpointError, match=r"model.safetensors: weights of another model"):
+            ftor.load(damaged)
+
+    def test_configuration(self, damaged):
+        (damaged / "config.toml").write_text("[model]\nwitdh = 3")
+        with pytest.raises(
+            ConfigError, match=r"config.toml: model.witdh: unknown key \(did you mean model.width\?\)"
+        ):
+            ftor.load(damaged)
+
+
+class TestSaving:
+    def test_what_is_saved_is_loaded(self, trained, model, tmp_path):
+        model.save(str(tmp_path / "new" / "copy"))
+        folder = tmp_path / "new" / "copy"
+        for name in ("config.toml", "vocab.json", "metrics.json", "README.md"):
+            assert (folder / name).read_bytes() == (trained / name).read_bytes()
+        assert not list(folder.glob("checkpoint*"))
+        again = ftor.load(folder)
+        assert again.folder == folder
+        found, wanted = again.predict(SENTENCES), model.predict(SENTENCES)
+        assert outputs(found) == outputs(wanted)
+        assert [one.score for one in found] == [one.score for one in wanted]
+
+    def test_the_grammar_is_part_of_it(self, run, tmp_path):
+        (tmp_path / "my.cfg").write_text("S -> 'k' | 'k' S")
+        model = ftor.load(run("run", decoding__grammar=str(tmp_path / "my.cfg"), training__epochs=1))
+        model.save(tmp_path / "copy")
+        (tmp_path / "my.cfg").unlink()
+        assert ftor.load(tmp_path / "copy").grammar.text == model.grammar.text
+
+    def test_a_model_can_be_saved_where_it_is(self, damaged):
+        before = {path.name: path.read_bytes() for path in damaged.iterdir()}
+        ftor.load(damaged).save(damaged)
+        assert {path.name: path.read_bytes() for path in damaged.iterdir()} == before
+
+    def test_a_model_that_was_not_loaded_has_no_metrics(self, untrained, tmp_path):
+        untrained.save(tmp_path)
+        assert {path.name for path in tmp_path.iterdir()} == {
+            "config.toml",
+            "vocab.json",
+            "model.safetensors",
+        }
+        assert ftor.load(tmp_path).predict(["a b"])[0].tokens == untrained.predict(["a b"])[0].tokens
+
+    @pytest.fixture
+    def untrained(self):
+        """Give an untrained model."""
+        overrides = [f"{key}={value}" for key, value in tiny.SETTINGS.items()]
+        return Model.new(Config.load("transducer", overrides), [Pair(("a", "b"), ("b", "a"), 1)])

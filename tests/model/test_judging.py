@@ -1,0 +1,58 @@
+"""Outputs are compared with gold targets and with a grammar."""
+
+import json
+
+import pytest
+
+from ftor.grammar import Grammar
+from ftor.model.judging import derives, judge
+from ftor.text.copying import Copying
+from ftor.text.reading import Pair, read_pairs
+from ftor.text.vocabularies import Vocabularies
+
+
+class TestEvaluate:
+    def test_evaluation_is_that_of_the_run(self, model, data, trained):
+        found = model.evaluate(read_pairs(data / "test.tsv"))
+        assert found.as_dict() == json.loads((trained / "metrics.json").read_text())["test"]
+
+    def test_a_file_is_read_as_in_training(self, model, data):
+        found = model.evaluate(data / "test.tsv")
+        assert (
+            found == model.evaluate(str(data / "test.tsv")) == model.evaluate(read_pairs(data / "test.tsv"))
+        )
+
+
+PAIRS = [Pair(("a", "b"), ("x", "y"), 1), Pair(("c",), ("z",), 2)]
+OUTPUTS = [("x", "y"), ("x",)]
+
+
+class TestJudge:
+    def test_pairs_are_grouped_by_source_length(self):
+        found = judge(PAIRS, OUTPUTS, "pairs")
+        assert [(group.length, group.exact_match) for group in found.by_length] == [(1, 0.0), (2, 1.0)]
+        assert found.shares == {}
+
+    def test_the_share_of_well_formed_outputs_is_added(self):
+        found = judge(PAIRS, OUTPUTS, "pairs", well_formed=lambda output, source: len(output) == len(source))
+        assert found.shares == {"well_formed": 1.0}
+        assert found.accuracy == found.exact_match == 0.5
+
+
+class TestDerives:
+    GRAMMAR = Grammar.parse("S -> 'say' @copy")
+
+    @pytest.mark.parametrize(
+        ("case", "output", "accepted"),
+        [
+            ("same", "Paris", True),
+            ("same", "paris", False),
+            ("any", "PARIS", True),
+            ("same", "Rome", False),
+            ("any", "rome", False),
+        ],
+    )
+    def test_copies_are_words_of_the_source(self, case, output, accepted):
+        copying = Copying(open=True, any_case=case == "any")
+        vocabularies = Vocabularies(["Paris"], ["say"], copying)
+        assert derives(self.GRAMMAR, vocabularies, ("say", output), ("to", "Paris")) == accepted
