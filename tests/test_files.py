@@ -1,11 +1,19 @@
-"""Files are complete or not there. What was there before survives any failure."""
+"""Files are complete or not there. What was there before survives any failure. JSON lines."""
 
 import errno
 import os
 
 import pytest
 
-from ftor.files import clear_unfinished, write_atomically, write_json, write_text
+from ftor.errors import FtorError
+from ftor.files import (
+    append_json_line,
+    clear_unfinished,
+    read_json_lines,
+    write_atomically,
+    write_json,
+    write_text,
+)
 
 
 def names(folder):
@@ -66,3 +74,29 @@ class TestWriting:
         clear_unfinished(tmp_path)
         kept = [".gitignore", "checkpoint.incoming.safetensors", "model.safetensors"]
         assert names(tmp_path) == kept
+
+
+class TestJsonLines:
+    def test_come_back_in_their_order(self, tmp_path):
+        path = tmp_path / "new" / "folder" / "a.jsonl"
+        records = [{"a": 1, "b": [0.1, None]}, {}, {"text": "ü → \u2028 \x85 \n"}]
+        for record in records:
+            append_json_line(path, record)
+        assert read_json_lines(path) == records
+        assert len(path.read_bytes().splitlines()) == 3
+
+    @pytest.mark.parametrize("text", ['{"a": 1}\n', '{"a": 1}'], ids=["line", "no newline"])
+    def test_the_last_line_may_lack_its_end(self, tmp_path, text):
+        (tmp_path / "a.jsonl").write_text(text)
+        assert read_json_lines(tmp_path / "a.jsonl") == [{"a": 1}]
+
+    def test_an_empty_file_has_no_records(self, tmp_path):
+        (tmp_path / "a.jsonl").touch()
+        assert read_json_lines(tmp_path / "a.jsonl") == []
+
+    @pytest.mark.parametrize("line", ["", "[1]", "3", '{"a": ', "nonsense"])
+    def test_a_bad_line_is_named(self, tmp_path, line):
+        (tmp_path / "a.jsonl").write_text(f'{{"a": 1}}\n{line}\n{{}}\n')
+        with pytest.raises(FtorError) as error:
+            read_json_lines(tmp_path / "a.jsonl")
+        assert str(error.value) == f"{tmp_path / 'a.jsonl'}:2: not a JSON object: {line!r}"

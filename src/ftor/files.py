@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all."""
+"""Text and JSON files that are written completely or not at all, and JSON lines."""
 
 import json
 import os
@@ -10,9 +10,9 @@ from ftor.errors import FtorError
 
 
 def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
-    """Have `write` fill a file beside `path`, and put it in place when it is safely on the disk.
+    """Let `write` write a file beside `path`, then rename it to `path`.
 
-    If anything fails, a full disk say, what was at `path` stays as it was.
+    If anything fails, for instance because the disk is full, the old file at `path` stays as it was.
     """
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -27,23 +27,23 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
 
 
 def clear_unfinished(folder: Path) -> None:
-    """Remove what writers that were killed have left in `folder`."""
+    """Remove the unfinished files that killed processes have left in `folder`."""
     for path in folder.glob(".*.[0-9]*"):
         path.unlink(missing_ok=True)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace a text file as a whole."""
+    """Write a text file atomically."""
     write_atomically(path, lambda unfinished: unfinished.write_text(text, "utf-8"))
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Replace a JSON file as a whole."""
+    """Write a JSON file atomically."""
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
 def append_json_line(path: Path, record: Mapping[str, Any]) -> None:
-    """Append one JSON line in a single write, so that processes that append to one file do not mix lines."""
+    """Append a JSON line in one write, so that lines of several processes do not mix."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab", buffering=0) as file:
         file.write((json.dumps(record, ensure_ascii=False) + "\n").encode())

@@ -3,6 +3,7 @@ import re
 
 import pytest
 
+from ftor.files import read_json_lines
 from support.tiny import run_here, write_lines
 
 LINES = ("the house\tdas haus", "the book\tdas buch", "a book\tein buch", "the [red]\tdas [red]")
@@ -45,7 +46,7 @@ def test_json_lines(tmp_path):
     out = tmp_path / "out.jsonl"
     finished = run_here("align", write_lines(tmp_path / "a.tsv", *LINES), "--output", out)
     assert (finished.code, finished.out) == (0, "")
-    records = [json.loads(line) for line in out.read_text("utf-8").splitlines()]
+    records = read_json_lines(out)
     assert [record["line"] for record in records] == [1, 2, 3, 4]
     assert records[0]["source"] == ["@start@", "the", "house"]
     assert records[0]["target"] == ["das", "haus"]

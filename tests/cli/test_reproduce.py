@@ -1,11 +1,11 @@
 """`ftor reproduce` in processes of its own, stopped and killed: nothing is lost, and nothing is run twice."""
 
-import json
 import signal
 import time
 
 import pytest
 
+from ftor.files import read_json_lines
 from ftor.jobs.locking import lock_folder
 from support.tiny import SETTINGS, end, run_here, start, write_data
 
@@ -33,7 +33,7 @@ def arguments(tmp_path):
 
 def ledger(tmp_path):
     path = tmp_path / "results" / "mirror.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return read_json_lines(path) if path.exists() else []
 
 
 def wait_for(condition, seconds=120):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import ftor
+from ftor.files import read_json_lines
 from ftor.metrics import Metrics
 
 FOLDERS = sorted(path.parent for path in (Path(__file__).parent / "saved").glob("*/*/config.toml"))
@@ -19,8 +20,7 @@ FOLDERS = sorted(path.parent for path in (Path(__file__).parent / "saved").glob(
 class TestSavedBefore:
     def test_predictions_are_the_same(self, folder):
         model = ftor.load(folder, data_folder=folder)  # where no file of word vectors is found
-        for line in (folder / "predictions.jsonl").read_text("utf-8").splitlines():
-            before = json.loads(line)
+        for before in read_json_lines(folder / "predictions.jsonl"):
             (now,) = model.predict([before["sentence"]], grammar=before["grammar"])
             assert list(now.tokens) == before["tokens"]
             # Another processor may add in another order.

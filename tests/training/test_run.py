@@ -1,9 +1,8 @@
 """Runs and their folders, from the command line and from Python."""
 
-import json
-
 import pytest
 
+from ftor.files import read_json_lines
 from support.tiny import run_here, train_arguments
 
 
@@ -22,7 +21,7 @@ class TestRecords:
             assert (
                 run_here(*arguments, "--seed", seed, "--ledger", tmp_path / "new" / "results.jsonl").code == 0
             )
-        lines = [json.loads(x) for x in (tmp_path / "new" / "results.jsonl").read_text().splitlines()]
+        lines = read_json_lines(tmp_path / "new" / "results.jsonl")
         assert [line["seed"] for line in lines] == [0, 1]
         assert lines[0]["config"] == lines[1]["config"]
 

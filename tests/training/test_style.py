@@ -9,6 +9,7 @@ import pytest
 
 import ftor
 from ftor.config import Config
+from ftor.files import read_json_lines
 from ftor.text.reading import DataError
 from support.tiny import log, metrics, run_here, train_arguments
 
@@ -177,7 +178,7 @@ class TestTrivial:
         ledger = tmp_path / "ledger.jsonl"
         finished = run_here("data", "trivial", experiment, "--data-dir", toy, "--ledger", ledger)
         assert finished.code == 0, finished.err
-        records = [json.loads(line) for line in ledger.read_text().splitlines()]
+        records = read_json_lines(ledger)
         assert [r["experiment"] for r in records] == ["copy the input", "copy all but the last word"]
         assert {r["file"] for r in records} == {"test.tsv"}
         assert records[0]["metrics"]["scores"]["BLEU-1"] == pytest.approx(1)

@@ -1,6 +1,5 @@
 """The training loop: the same seed gives the same run, every setting counts, and errors are named."""
 
-import json
 import re
 
 import pytest
@@ -8,6 +7,7 @@ import torch
 from accelerate.state import AcceleratorState
 
 import ftor
+from ftor.files import read_json_lines
 from ftor.model.tensors import load_tensors
 from ftor.networks import Losses
 from ftor.networks.transducer import Transducer
@@ -128,7 +128,7 @@ def test_fp16_needs_a_gpu(data, tmp_path):
 
 class TestRecords:
     def test_the_log_has_a_line_for_every_epoch(self, trained):
-        lines = [json.loads(line) for line in (trained / "log.jsonl").read_text().splitlines()]
+        lines = read_json_lines(trained / "log.jsonl")
         assert [line["epoch"] for line in lines] == [1, 2]
         assert set(lines[0]) == {
             *("epoch", "tokens", "length", "alignment", "dev_loss", "dev_exact_match", "dev_length_error"),

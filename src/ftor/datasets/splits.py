@@ -77,7 +77,7 @@ def require_files(config: Config, data_folder: Path | None) -> None:
     pairs = () if _generator(data.task) else (data.train, data.dev, data.test)
     for name in (*pairs, data.vectors):
         if name is not None:
-            require_file(name, data_folder, config.name, "`ftor data fetch` brings the published ones")
+            require_file(name, data_folder, config.name, "published files: ftor data fetch")
 
 
 def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Report) -> dict[str, Path]:

@@ -14,7 +14,7 @@ from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.reading import DataError, Pair
 
 BYTES_PER_CUBE = 12
-"""Memory that training a reordering takes for each l³ of each row; measured at l = 100 and 200."""
+"""Memory that training a reordering takes for each l³ of each row, measured at l = 100 and 200."""
 
 
 @dataclass(frozen=True)
