@@ -18,16 +18,16 @@ from ftor.show.explain.labels import shortened, stages
 
 FONT = FontProperties(family="DejaVu Sans")
 LONGEST = 16  # characters of a token
-FAINTEST = 0.02  # weights below it are not drawn
+FAINTEST = 0.02  # smaller weights are not drawn
 COLOURS = {"fertility": "#1b5e9e", "reordering": "#c4511b"}
 SYMBOLS = {"fertility": r"$\tilde{F}$", "reordering": r"$\tilde{R}$"}
 GREY = "#666666"
 
-# Lengths are in inches, sizes of letters in points.
+# Lengths are in inches, font sizes in points.
 SIZE = 10.0
 LINE = 0.22  # from one line of text to the next
 GAP = 0.4  # between parts of the picture
-WIDE = 8.0  # of the picture: beyond it, tokens are turned upright and heat maps get smaller cells
+WIDE = 8.0  # a wider picture turns its tokens upright and gets smaller cells in its heat maps
 SMALLEST_CELL, LARGEST_CELL = 0.12, 0.3
 
 
@@ -47,7 +47,7 @@ def _draw(prediction: Prediction, structure: Structure) -> Figure:
     cell = min(max((max(rows_width, WIDE) - frames) / columns, SMALLEST_CELL), LARGEST_CELL)
     maps_width = frames + cell * columns
     width = max(rows_width, maps_width)
-    # A figure of one square inch makes its coordinates inches. What lies outside of it is saved all the same.
+    # In a figure of one square inch, coordinates are inches. The tight bounding box saves all of it.
     figure = Figure(figsize=(1, 1))
     bottom = _draw_rows(figure, structure.steps, rows, width)
     left = (width - maps_width) / 2
@@ -59,7 +59,7 @@ def _draw(prediction: Prediction, structure: Structure) -> Figure:
 
 @dataclass(frozen=True)
 class _Row:
-    """Tokens side by side, each in the middle of its equal share of the width.
+    """A row of tokens. Each has an equal share of the width and stands in the middle of it.
 
     Upright labels stand at the bottom of the row (shift −1), in the middle (0), or hang from its top (1).
     """
@@ -78,7 +78,7 @@ class _Row:
         return _widest(self.labels) + 0.1 if self.upright else LINE
 
     def slack(self, label: str) -> float:
-        """How much higher the row is than the label needs."""
+        """Return how much higher the row is than the label."""
         return _widest(self.labels) - _widest((label,)) if self.upright else 0.0
 
     def place(self, position: int, width: float) -> float:
@@ -92,7 +92,7 @@ def _row(name: str, tokens: Sequence[str], shift: int) -> _Row:
 
 
 def _draw_rows(figure: Figure, steps: Sequence[Step], rows: Sequence[_Row], width: float) -> float:
-    """Draw the rows from y = 0 downwards, and lines for the steps between them; return where they end."""
+    """Draw the rows from y = 0 downwards, and the lines of the steps between them. Returns the lowest y."""
     between = min(max(0.12 * width, 0.9), 1.6)
     height = sum(row.height for row in rows) + between * len(steps)
     axes = figure.add_axes((0, -height, width, height), xlim=(0, width), ylim=(-height, 0))
@@ -116,13 +116,13 @@ def _draw_rows(figure: Figure, steps: Sequence[Step], rows: Sequence[_Row], widt
 
 
 def _lines(step: Step, above: _Row, below: _Row, width: float, top: float, bottom: float) -> LineCollection:
-    """Lines from label to label, which run straight down between short labels and the edge of their row."""
+    """Return lines from label to label. Inside a row, between a short label and the edge, they run down."""
     weights = sorted(
         (float(weight), i, o)
         for i, row in enumerate(step.marginals)
         for o, weight in enumerate(row)
         if weight >= FAINTEST
-    )  # the strongest last, over the others
+    )  # the strongest last, so that they lie over the others
     starts = [top + (1 + above.shift) * above.slack(label) / 2 for label in above.labels]
     ends = [bottom - (1 - below.shift) * below.slack(label) / 2 for label in below.labels]
     x, y = ([row.place(position, width) for position in range(len(row.labels))] for row in (above, below))
@@ -135,7 +135,7 @@ def _lines(step: Step, above: _Row, below: _Row, width: float, top: float, botto
 
 @dataclass(frozen=True)
 class _HeatMap:
-    """A step's heat map."""
+    """The heat map of a step."""
 
     step: Step
     before: _Row
@@ -143,7 +143,7 @@ class _HeatMap:
 
     @property
     def frame(self) -> float:
-        """The width of what is beside the cells: labels and colour bar."""
+        """The width beside the cells: labels and colour bar."""
         return self.margin + 0.35
 
     @property
@@ -173,7 +173,7 @@ class _HeatMap:
 
 @lru_cache(maxsize=1000)
 def _widest(labels: tuple[str, ...]) -> float:
-    """The width of the widest label in letters of size `SIZE`."""
+    """Return the width of the widest label in font size `SIZE`."""
     font = FONT.copy()
     font.set_size(SIZE)
     widths = (text_to_path.get_text_width_height_descent(label, font, ismath=False)[0] for label in labels)
@@ -181,6 +181,6 @@ def _widest(labels: tuple[str, ...]) -> float:
 
 
 def _drawable(label: str) -> str:
-    """The label with □ for what the font cannot draw."""
+    """Return the label with □ for characters that the font does not have."""
     font = get_font(findfont(FONT))
     return "".join(letter if font.get_char_index(ord(letter)) else "□" for letter in label)

@@ -1,4 +1,4 @@
-"""What to call the stages of a prediction, and its tokens where there is little room."""
+"""Names of the stages of a prediction, and short forms of long tokens."""
 
 from ftor.model.prediction import Prediction, Structure
 
@@ -6,7 +6,7 @@ AFTER = {"fertility": "copies", "reordering": "reordered"}
 
 
 def stages(prediction: Prediction, structure: Structure) -> list[tuple[str, tuple[str, ...]]]:
-    """Return name and labels of what is before, between and after the steps: from source to output."""
+    """Return the name and the tokens of each stage: source, what is between the steps, output."""
     middle = [(AFTER[step.name], step.labels) for step in structure.steps[:-1]]
     return [("source", prediction.source), *middle, ("output", prediction.tokens)]
 

@@ -1,4 +1,4 @@
-"""A prediction and its structure as text: a summary, the reordering tree, and what comes from where."""
+"""A prediction and its structure as text: a summary, the reordering tree, the alignment."""
 
 import math
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ SHADES = " ░▒▓█"
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What a console shows of a prediction; how much, its width decides."""
+    """A prediction for a console. A wide console also shows the probabilities of all source tokens."""
 
     prediction: Prediction
     structure: Structure
@@ -48,7 +48,7 @@ def _summary(prediction: Prediction, structure: Structure) -> Table:
             grid.add_row("fertilities", _fertilities(labels, structure.fertilities))
         if name == "copies" and structure.tree is not None:
             grid.add_row("reordered", Text(" ".join(structure.tree.apply(_short(labels)))))
-    assert prediction.length_score is not None  # what has a structure has a length before its tokens
+    assert prediction.length_score is not None  # every prediction with a structure has one
     score, length_score = math.exp(prediction.score), math.exp(prediction.length_score)
     grid.add_row("probability", f"{score:.3g} (of this length: {length_score:.3g})")
     return grid

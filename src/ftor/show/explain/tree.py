@@ -1,4 +1,4 @@
-"""A reordering tree as lines of text, readable also when it is large."""
+"""A reordering tree as lines of text."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from ftor.trees import SYMBOLS, Node, PermutationTree
 
 MEANINGS = ("keep", "swap")
 STYLES = ("cyan", "bold magenta")
-LEAVES_WIDTH = 30  # columns that the indentation leaves to a line's content
+LEAVES_WIDTH = 30  # columns that are kept free of indentation
 
 
 class _Inner(NamedTuple):
     inverted: int
-    parts: list[_Part]
+    children: list[_Subtree]
 
 
-_Part = _Inner | list[str]  # a list is a run of leaves
+_Subtree = _Inner | list[str]  # a list is a run of leaves
 
 
 def draw_tree(tree: PermutationTree, labels: Sequence[str], width: int) -> Iterator[Text]:
-    """Yield the tree's lines: a node with its first leaves, then its other parts, indented.
+    """Yield the lines of a tree: each node with its first leaves, then its other children, indented.
 
-    A child of the same kind as its parent is not drawn: its parts become the parent's, with the same outcome.
-    What is too deep for the width is drawn below, on its own.
+    A node of the same kind as its parent is merged into it, which does not change the permutation.
+    A subtree that is too deep for the width is drawn below.
     """
     waiting = deque([("", _merged(tree, labels))])
     number = 0
@@ -36,16 +36,18 @@ def draw_tree(tree: PermutationTree, labels: Sequence[str], width: int) -> Itera
         title, root = waiting.popleft()
         stack = [(Text(title), " " * len(title), root)]
         while stack:
-            line, indent, part = stack.pop()
-            if isinstance(part, list):
-                yield from _wrapped(line, indent, part, width)
+            line, indent, subtree = stack.pop()
+            if isinstance(subtree, list):
+                yield from _wrapped(line, indent, subtree, width)
             elif len(indent) > max(width - LEAVES_WIDTH, len(title) + 10):
                 number += 1
-                waiting.append((f"({number}) ", part))
+                waiting.append((f"({number}) ", subtree))
                 yield line.append(f"continued as ({number})")
             else:
-                leaves, others = _divided(part)
-                line.append(f"{SYMBOLS[part.inverted]} {MEANINGS[part.inverted]}", STYLES[part.inverted])
+                leaves, others = _divided(subtree)
+                line.append(
+                    f"{SYMBOLS[subtree.inverted]} {MEANINGS[subtree.inverted]}", STYLES[subtree.inverted]
+                )
                 if leaves:
                     line.append("  ")
                 below = indent + ("│ " if others else "  ")
@@ -55,30 +57,30 @@ def draw_tree(tree: PermutationTree, labels: Sequence[str], width: int) -> Itera
                     stack.append((Text(indent + corner), indent + below, other))
 
 
-def _merged(tree: PermutationTree, labels: Sequence[str]) -> _Part:
-    def join(node: Node, left: _Part, right: _Part) -> _Part:
-        parts: list[_Part] = []
+def _merged(tree: PermutationTree, labels: Sequence[str]) -> _Subtree:
+    def join(node: Node, left: _Subtree, right: _Subtree) -> _Subtree:
+        children: list[_Subtree] = []
         for child in (left, right):
-            new = child.parts if isinstance(child, _Inner) and child.inverted == node.inverted else [child]
-            for part in new:
-                if parts and isinstance(part, list) and isinstance(parts[-1], list):
-                    parts[-1] = parts[-1] + part
+            new = child.children if isinstance(child, _Inner) and child.inverted == node.inverted else [child]
+            for subtree in new:
+                if children and isinstance(subtree, list) and isinstance(children[-1], list):
+                    children[-1] = children[-1] + subtree
                 else:
-                    parts.append(part)
-        return _Inner(node.inverted, parts)
+                    children.append(subtree)
+        return _Inner(node.inverted, children)
 
-    leaves: list[_Part] = [[label] for label in labels]
+    leaves: list[_Subtree] = [[label] for label in labels]
     return tree.fold(leaves, join)
 
 
-def _divided(part: _Inner) -> tuple[list[str], list[_Part]]:
-    """The leaves that the part begins with, and the rest."""
-    first = part.parts[0]
-    return (first, part.parts[1:]) if isinstance(first, list) else ([], part.parts)
+def _divided(node: _Inner) -> tuple[list[str], list[_Subtree]]:
+    """Return the leaves that a node begins with, and its other children."""
+    first = node.children[0]
+    return (first, node.children[1:]) if isinstance(first, list) else ([], node.children)
 
 
 def _wrapped(line: Text, indent: str, leaves: list[str], width: int) -> Iterator[Text]:
-    """Yield `line` with the leaves behind it, on several lines if the width demands it."""
+    """Yield `line` with the leaves after it, on several lines if the width is too small for one."""
     empty = True
     for leaf in leaves:
         if not empty and line.cell_len + 1 + cell_len(leaf) > width:

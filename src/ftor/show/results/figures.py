@@ -1,4 +1,4 @@
-"""Figures of results, as SVG: accuracy by length and by parameters, training curves, time by length."""
+"""Figures of results: accuracy by length and by parameters, training curves, time by length."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +24,7 @@ from ftor.lab.series import (
     time_by_length,
     training_curves,
 )
+from ftor.reporting import Report
 from ftor.show.drawing import (
     BLACK,
     BLUE,
@@ -37,7 +38,6 @@ from ftor.show.drawing import (
     house_style,
     save,
 )
-from ftor.show.progress import TerminalReport
 
 COLOURS = {
     "F→R": BLUE,
@@ -50,8 +50,9 @@ COLOURS = {
     "BART-base": LIGHT_GREY,
 }
 PAPER_LINE = (0, (4, 2))
+PAPER_MARKER = {"marker": "s", "markersize": 7.5, "markerfacecolor": "white"}
 LAST_LENGTH = 20
-"""Of mirror's test."""
+"""The longest input of mirror's test pairs."""
 METRIC_NAMES = {
     "exact_match": "exact match",
     "execution_accuracy": "execution accuracy",
@@ -61,9 +62,17 @@ METRIC_NAMES = {
 
 
 def draw(
-    folder: Path, records: Sequence[Record], tables: Iterable[str], runs: Path, report: TerminalReport
+    folder: Path, records: Sequence[Record], tables: Iterable[str], runs: Path, report: Report
 ) -> list[Path]:
-    """Draw the figures of some tables into a folder; say which ones there is no data for."""
+    """Draw the figures of some tables into a folder, as SVG, and return their paths.
+
+    Args:
+        folder: where the figures go.
+        records: the lines of the ledgers.
+        tables: names of the paper's tables.
+        runs: the folder of the run folders, for training curves.
+        report: receives which figures have no data.
+    """
     written = []
     with house_style():
         for name, title, series, figure in _figures(records, tables, runs, report):
@@ -73,9 +82,9 @@ def draw(
 
 
 def _figures(
-    records: Sequence[Record], tables: Iterable[str], runs: Path, report: TerminalReport
+    records: Sequence[Record], tables: Iterable[str], runs: Path, report: Report
 ) -> Iterator[tuple[str, str, object, Figure]]:
-    """Names, titles, numbers and pictures."""
+    """Yield the name, the title, the numbers and the drawing of each figure."""
     for table in tables:
         if table == "mirror":
             lengths = accuracy_by_length(records)
@@ -84,7 +93,7 @@ def _figures(
             if times:
                 yield "time-by-length", "Time by output length", times, by_output_length(times)
             else:
-                report.say("no times by output length: benchmarks/output_length.py --ledger records them")
+                report.say("no times by output length; benchmarks/output_length.py --ledger records them")
         if table == "okapi":
             parameters = accuracy_by_parameters(records)
             title = "Accuracy on Okapi's document domain by number of parameters"
@@ -93,11 +102,11 @@ def _figures(
         if curves:
             yield f"{table}-training", f"Training curves of {table}", curves, training(curves, CURVES[table])
         else:
-            report.say(f"no training curves of {table}: {runs} has no run of it as it is shipped")
+            report.say(f"no training curves of {table}: no run of its shipped experiments in {runs}")
 
 
 def by_length(series: Sequence[Series]) -> Figure:
-    """Exact match on mirror: a panel for each model, dashes for the paper."""
+    """Draw exact match on mirror: one panel per model, the paper's numbers dashed."""
     shown = [line for line in series if line.points or line.paper]
     columns = 4
     rows = -(-len(shown) // columns)
@@ -111,7 +120,7 @@ def by_length(series: Sequence[Series]) -> Figure:
         axes.set_xlim(9.2, max(places.values(), default=LAST_LENGTH) + 0.8)
         _percent(axes)
         _line(axes, line, places)
-        if far:  # side by side behind a line, or the others would have no room
+        if far:  # far lengths stand side by side behind a line, to leave room for the others
             axes.axvline(LAST_LENGTH + 1, color=GREY, linewidth=0.8, linestyle=":")
         axes.set_title(line.model, color=COLOURS[line.model], loc="left", fontweight="bold")
         if not line.points:
@@ -131,7 +140,7 @@ def by_length(series: Sequence[Series]) -> Figure:
 
 
 def by_parameters(series: dict[str, list[Series]]) -> Figure:
-    """Accuracy on Okapi's document domain, with a grammar and without."""
+    """Draw accuracy on Okapi's document domain, with a grammar and without."""
     figure = Figure(figsize=(7.5, 3.3), layout="constrained")
     titles = {WITH_GRAMMAR: "with the grammar", WITHOUT: "without"}
     points = [point for lines in series.values() for line in lines for point in line.points]
@@ -164,9 +173,9 @@ def _percent(axes: Axes) -> None:
 
 
 def _line(axes: Axes, line: Series, places: Mapping[int, float] | None = None) -> None:
-    """Means with the deviation over seeds around them; what the paper has is dashed and hollow.
+    """Draw a model's means and standard deviations, and the paper's numbers dashed and hollow.
 
-    Points are drawn at their x, or else where `places` says.
+    `places` moves some points: it gives their place on the x-axis by their x.
     """
     colour = COLOURS[line.model]
     for span in line.paper:
@@ -189,25 +198,22 @@ def _paper(axes: Axes, span: Span, colour: str) -> None:
         span.number.mean,
         span.number.deviation,
         color=colour,
-        marker="s",
-        markersize=7.5,
-        markerfacecolor="white",
         markeredgewidth=1.2,
         elinewidth=1,
         capsize=3,
         zorder=3,
+        **PAPER_MARKER,
     )
 
 
 def _legend() -> list[Line2D]:
     ours = Line2D([], [], color=GREY, marker="o", markersize=3.5, label="ftor, mean ± deviation")
-    paper = Line2D([], [], color=GREY, linestyle=PAPER_LINE, linewidth=1.4, label="paper")
-    paper.set(marker="s", markersize=7.5, markerfacecolor="white")
+    paper = Line2D([], [], color=GREY, linestyle=PAPER_LINE, linewidth=1.4, label="paper", **PAPER_MARKER)
     return [ours, paper]
 
 
 def training(curves: Sequence[Curve], metric: str) -> Figure:
-    """A dev metric by epoch: a panel for each split, a thin line for each seed, thick ones for means."""
+    """Draw a dev metric by epoch: one panel per split, thin lines for seeds, thick lines for their means."""
     splits = list(dict.fromkeys(curve.split for curve in curves))
     figure = Figure(figsize=(3.2 * len(splits) + 0.4, 3.2), layout="constrained")
     for place, split in enumerate(splits, 1):
@@ -239,7 +245,7 @@ def _curve(axes: Axes, curve: Curve) -> None:
 
 
 def by_output_length(times: Sequence[Timing]) -> Figure:
-    """Milliseconds per sentence, both axes logarithmic, beside what a cubic cost would be."""
+    """Draw milliseconds per sentence on logarithmic axes, beside a line of cubic cost."""
     figure = Figure(figsize=(4.8, 3.4), layout="constrained")
     axes = figure.add_subplot(xscale="log", yscale="log")
     for timing in times:

@@ -1,4 +1,4 @@
-"""Tables of results for the terminal, as Markdown, as LaTeX and as JSON."""
+"""Tables of results as plain text, Markdown, LaTeX and JSON."""
 
 import io
 import json
@@ -16,7 +16,7 @@ from ftor.lab.tables import Measured, ResultRow, ResultTable
 from ftor.show.results.layout import Grid, grids, notes
 
 WIDTH = 100
-"""Of notes in a terminal, in letters."""
+"""The width of notes in plain text."""
 HEADER_WIDTH = 10
 LATEX = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
@@ -26,7 +26,7 @@ LATEX = {
 
 
 def as_text(table: ResultTable) -> str:
-    """For a terminal or a plain file; it ends without a line break."""
+    """Return plain text, without a line break at its end."""
     parts = [_drawn(grid) for grid in grids(table)]
     parts.append("\n".join(textwrap.fill(note, WIDTH) for note in notes(table)))
     return "\n\n".join(parts)
@@ -48,7 +48,7 @@ def _drawn(grid: Grid) -> str:
 
 
 def as_markdown(table: ResultTable) -> str:
-    """With a blank line between its parts."""
+    """Return Markdown, with a blank line between the parts of the table."""
     parts = [f"*{grid.caption}*\n\n{_piped(grid)}" for grid in grids(table)]
     return "\n\n".join([*parts, *notes(table)])
 
@@ -60,7 +60,7 @@ def _piped(grid: Grid) -> str:
 
 
 def as_latex(table: ResultTable) -> str:
-    """A `table` for each of its parts, with the rules of the package booktabs; notes below the last one."""
+    """Return a LaTeX `table` for each part, with notes below the last. Needs the package booktabs."""
     parts = grids(table)
     return "\n\n".join(
         _tabular(grid, f"tab:{table.name}-{number}", notes(table) if grid is parts[-1] else [])
@@ -90,7 +90,7 @@ def _escaped(text: str) -> str:
 
 
 def as_json(tables: Iterable[ResultTable]) -> str:
-    """By name, every number as it is; null where there is none."""
+    """Return all numbers with all digits, by table. Missing numbers are null."""
     return json.dumps({table.name: _values(table) for table in tables}, ensure_ascii=False, indent=2)
 
 
@@ -119,13 +119,13 @@ def _row_values(row: ResultRow) -> dict[str, Any]:
         "seeds": row.seeds,
         "seconds": row.seconds,
         "columns": {
-            found.column: {
-                "paper": _number(found.paper),
-                "ours": _number(found.ours),
-                "difference": found.difference,
-                "trivial": found.trivial,
+            compared.column: {
+                "paper": _number(compared.paper),
+                "ours": _number(compared.ours),
+                "difference": compared.difference,
+                "trivial": compared.trivial,
             }
-            for found in row.comparisons
+            for compared in row.comparisons
         },
         "details": {name: _number(value) for name, value in row.details.items()},
     }
@@ -134,5 +134,5 @@ def _row_values(row: ResultRow) -> dict[str, Any]:
 def _number(number: Measured | Published | None) -> dict[str, Any] | None:
     if number is None:
         return None
-    found: dict[str, Any] = {"mean": number.mean, "deviation": number.deviation}
-    return found | {"n": number.n, "values": number.values} if isinstance(number, Measured) else found
+    values: dict[str, Any] = {"mean": number.mean, "deviation": number.deviation}
+    return values | {"n": number.n, "values": number.values} if isinstance(number, Measured) else values

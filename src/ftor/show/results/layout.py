@@ -1,4 +1,4 @@
-"""What a table of results shows, as text in cells: what all formats but JSON have in common."""
+"""Tables of results as cells of text. All formats but JSON are made of them."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -16,10 +16,10 @@ _DETAIL_DIGITS = {"length error": 2}
 
 
 class Grid(NamedTuple):
-    """Cells below a header.
+    """A table of cells.
 
     Attributes:
-        keys: how many columns, from the left, say what a line is about; the others are numbers.
+        keys: the number of columns, from the left, that name what a line is about. The others are numbers.
     """
 
     caption: str
@@ -28,15 +28,18 @@ class Grid(NamedTuple):
     keys: int
 
     def sections(self) -> list[list[tuple[str, ...]]]:
-        """The lines of each model, or split of a single model; what the line above says is left out."""
+        """Return the lines of each model, or of each split if there is one model.
+
+        A name that the line above has too is left out.
+        """
         several = [place for place in range(self.keys - 1) if len({line[place] for line in self.lines}) > 1]
         by = several[0] if several else None
-        found = []
+        sections = []
         for _, group in groupby(self.lines, key=lambda line: None if by is None else line[by]):
             lines = list(group)
             above = [("",) * len(self.header), *lines[:-1]]
-            found.append([self._below(*pair) for pair in zip(above, lines, strict=True)])
-        return found
+            sections.append([self._below(*pair) for pair in zip(above, lines, strict=True)])
+        return sections
 
     def _below(self, above: tuple[str, ...], line: tuple[str, ...]) -> tuple[str, ...]:
         same = 0
@@ -46,24 +49,24 @@ class Grid(NamedTuple):
 
 
 def grids(table: ResultTable) -> list[Grid]:
-    """The comparison with the paper, then what else is known of the runs."""
-    found = [_comparisons(table)]
+    """Return the comparison with the paper, and the other numbers of the runs."""
+    parts = [_comparisons(table)]
     if any(row.seeds for row in table.rows):
-        found.append(_details(table))
+        parts.append(_details(table))
     if table.far_beyond:
-        found.append(_far_beyond(table))
-    return found
+        parts.append(_far_beyond(table))
+    return parts
 
 
 def notes(table: ResultTable) -> list[str]:
-    """What is to be said below: the time that it took, and what has not been run."""
-    found = [f"Total time: {table.hours:.1f} hours, {table.runs} run{'s' * (table.runs != 1)}."]
+    """Return the notes below a table: the time of the runs, and what has not been run."""
+    lines = [f"Total time: {table.hours:.1f} hours, {table.runs} run{'s' * (table.runs != 1)}."]
     if table.not_run:
-        found.append(f"Not run: {_listed((row.model, row.split) for row in table.not_run)}.")
+        lines.append(f"Not run: {_listed((row.model, row.split) for row in table.not_run)}.")
     if table.fewer_seeds:
         few = _listed((row.model, f"{row.split} {len(row.seeds)}") for row in table.fewer_seeds)
-        found.append(f"Fewer seeds than the paper's {table.paper_seeds}: {few}.")
-    return found
+        lines.append(f"Fewer seeds than the paper's {table.paper_seeds}: {few}.")
+    return lines
 
 
 def _comparisons(table: ResultTable) -> Grid:
@@ -71,26 +74,27 @@ def _comparisons(table: ResultTable) -> Grid:
     column = _COLUMN_HEADERS.get(table.name, "decoding")
     header = ("model", "split", column, "paper", "ours", "difference", "seeds", *trivial)
     lines = [
-        (row.model, row.split, *_comparison(compared), *(_copies(compared, name) for name in trivial))
+        (row.model, row.split, *_comparison(compared), *(_trivial(compared, name) for name in trivial))
         for row in table.rows
         for compared in row.comparisons
     ]
     return Grid(f"{table.title}: {table.measure}", header, lines, keys=3)
 
 
-def _comparison(found: Comparison) -> tuple[str, ...]:
+def _comparison(compared: Comparison) -> tuple[str, ...]:
+    paper, ours, digits = compared.paper, compared.ours, compared.digits
     return (
-        _COLUMN_LABELS.get(found.column, found.column),
-        _with_deviation(found.paper, found.digits) if found.paper else NONE,
-        _with_deviation(found.ours, found.digits) if found.ours else NOT_RUN,
-        NONE if found.difference is None else signed(found.difference, found.digits),
-        str(found.ours.n if found.ours else 0),
+        _COLUMN_LABELS.get(compared.column, compared.column),
+        _with_deviation(paper, digits) if paper else NONE,
+        _with_deviation(ours, digits) if ours else NOT_RUN,
+        NONE if compared.difference is None else signed(compared.difference, digits),
+        str(ours.n if ours else 0),
     )
 
 
-def _copies(found: Comparison, name: str) -> str:
-    score = found.trivial[name]
-    return NOT_RUN if score is None else f"{score:.{found.digits}f}"
+def _trivial(compared: Comparison, name: str) -> str:
+    score = compared.trivial[name]
+    return NOT_RUN if score is None else f"{score:.{compared.digits}f}"
 
 
 def _details(table: ResultTable) -> Grid:
@@ -102,8 +106,8 @@ def _details(table: ResultTable) -> Grid:
 
 
 def _detail(row: ResultRow, names: Iterable[str]) -> tuple[str, ...]:
-    found = ((row.details[name], _DETAIL_DIGITS.get(name, 1)) for name in names)
-    cells = (_with_deviation(value, digits) if value else NONE for value, digits in found)
+    details = ((row.details[name], _DETAIL_DIGITS.get(name, 1)) for name in names)
+    cells = (_with_deviation(value, digits) if value else NONE for value, digits in details)
     return (row.model, row.split, *cells)
 
 
@@ -122,12 +126,12 @@ def _with_deviation(number: Measured | Published, digits: int) -> str:
 
 
 def signed(number: float, digits: int) -> str:
-    """With a sign, unless it rounds to 0."""
+    """Format a number with a sign, or without one if it rounds to 0."""
     shown = f"{abs(number):.{digits}f}"
     return shown if not float(shown) else f"{'−' if number < 0 else '+'}{shown}"
 
 
 def _listed(pairs: Iterable[tuple[str, str]]) -> str:
-    """Models, each with its splits."""
+    """Return models, each with its splits in parentheses."""
     groups = groupby(pairs, key=lambda pair: pair[0])
     return "; ".join(f"{model} ({', '.join(split for _, split in group)})" for model, group in groups)

@@ -1,28 +1,27 @@
-"""A page of Markdown whose tables come from the ledgers, each between two markers."""
+"""A Markdown page whose tables come from the ledgers. Each table stands between two markers."""
 
 import re
 from collections.abc import Iterable
 from pathlib import Path
 
 from ftor.errors import FtorError
+from ftor.files import write_text
 from ftor.lab.paper import TABLES
 from ftor.lab.tables import ResultTable
 from ftor.show.results.formats import as_markdown
 
 END = "<!-- end -->"
 _MARKER = re.compile(r"^<!-- (?:ftor results: (.*)|end) -->$", re.M)
-"""A line of its own, so that a page can talk about markers."""
+"""Must be a line of its own, so that a page can talk about markers."""
 
 
 def begin(name: str) -> str:
-    """The marker that a table stands below."""
+    """Return the marker above a table."""
     return f"<!-- ftor results: {name} -->"
 
 
 def update(path: Path, tables: Iterable[ResultTable]) -> bool:
-    """Put the tables between their markers; return whether that changed anything."""
-    from ftor.files import write_text
-
+    """Put the tables between their markers in a file. Returns whether the file changed."""
     old = path.read_text("utf-8")
     new = updated(old, tables, str(path))
     if new != old:
@@ -30,38 +29,40 @@ def update(path: Path, tables: Iterable[ResultTable]) -> bool:
     return new != old
 
 
-def updated(text: str, tables: Iterable[ResultTable], where: str) -> str:
-    """The text with the tables between their markers; `where` it is from, for complaints."""
-    wanted = {table.name: table for table in tables}
-    parts, done, places = [], 0, _places(text, where)
-    missing = [begin(name) for name in wanted if name not in places]
+def updated(text: str, tables: Iterable[ResultTable], file: str) -> str:
+    """Return the text with the tables between their markers. Errors name `file`."""
+    new = {table.name: table for table in tables}
+    places = _places(text, file)
+    missing = [begin(name) for name in new if name not in places]
     if missing:
-        raise FtorError(f"{where}: expected the markers {', '.join(missing)}, found none")
+        raise FtorError(f"{file}: no marker {', '.join(missing)}")
+    parts, done = [], 0
     for name, (first, last) in places.items():
-        if name in wanted:
-            parts += [text[done:first], f"\n{as_markdown(wanted[name])}\n"]
+        if name in new:
+            parts += [text[done:first], f"\n{as_markdown(new[name])}\n"]
             done = last
     return "".join([*parts, text[done:]])
 
 
-def _places(text: str, where: str) -> dict[str, tuple[int, int]]:
-    """By table: where the text between its markers begins and ends."""
-    found: dict[str, tuple[int, int]] = {}
+def _places(text: str, file: str) -> dict[str, tuple[int, int]]:
+    """Return where the text between the markers of each table begins and ends."""
+    places: dict[str, tuple[int, int]] = {}
     opened: re.Match[str] | None = None
     for marker in _MARKER.finditer(text):
-        line = f"{where}:{text.count(chr(10), 0, marker.start()) + 1}"
-        if (marker[1] is None) == (opened is None):
+        line = f"{file}:{text.count(chr(10), 0, marker.start()) + 1}"
+        name = marker[1]
+        if (name is None) == (opened is None):
             expected = END if opened else begin("TABLE")
             raise FtorError(f"{line}: expected {expected}, found {marker[0]}")
-        if opened is None:
-            if marker[1] not in TABLES:
-                raise FtorError(f"{line}: expected a table of {', '.join(TABLES)}, found {marker[0]}")
-            if marker[1] in found:
-                raise FtorError(f"{line}: expected {marker[0]} once, found it again")
-            opened = marker
-        else:
-            found[opened[1]] = opened.end(), marker.start()
+        if opened is not None:
+            places[opened[1]] = opened.end(), marker.start()
             opened = None
+        elif name not in TABLES:
+            raise FtorError(f"{line}: no table {name}; there are {', '.join(TABLES)}")
+        elif name in places:
+            raise FtorError(f"{line}: the second marker {marker[0]}")
+        else:
+            opened = marker
     if opened is not None:
-        raise FtorError(f"{where}: expected {END} after {opened[0]}, found none")
-    return found
+        raise FtorError(f"{file}: no {END} after {opened[0]}")
+    return places

@@ -1,4 +1,4 @@
-"""A search as a picture: its trials with the best so far, and the objective against each parameter."""
+"""The figure of a search: its trials with the best so far, and the objective by each parameter."""
 
 import math
 from collections.abc import Sequence
@@ -89,9 +89,9 @@ def _draw_parameter(axes: Axes, plan: Plan, trials: Sequence[Trial], key: str) -
 def _draw_points(
     axes: Axes, trials: Sequence[Trial], places: Sequence[float], with_labels: bool = False
 ) -> None:
-    """The trials' means at their places; those without one stand at the bottom."""
+    """Draw the means of the trials at their places. Trials without a mean stand at the bottom."""
     best = winner(trials)
-    axes.margins(0.06, 0.14)  # room for the ring, and for what stands at the bottom
+    axes.margins(0.06, 0.14)  # room for the ring, and for the trials at the bottom
     groups = {
         "mean": ("o", BLUE, [trial.mean is not None and not trial.unchanged for trial in trials]),
         "unchanged": ("s", ORANGE, [trial.mean is not None and trial.unchanged for trial in trials]),

@@ -11,7 +11,7 @@ from ftor.tuning.trials import Trial, percent, short, to_check, winner
 from ftor.tuning.winner import conclusion
 
 WIDTH = 160
-"""Of tables that no terminal limits."""
+"""The width of tables that are not printed to a terminal."""
 
 
 def print_report(plan: Plan, trials: Sequence[Trial]) -> None:
