@@ -66,4 +66,4 @@ def test_runs_that_no_table_counts_are_named(ledgers):
 def test_no_ledgers(tmp_path):
     finished = run_here("results", "--ledgers", tmp_path / "none")
     assert (finished.code, finished.out) == (1, "")
-    assert "expected a folder of ledgers" in finished.err
+    assert "no such folder; --ledgers names" in finished.err

@@ -10,7 +10,7 @@ import pytest
 from ftor.config import Config
 from ftor.datasets import scorers, style
 from ftor.errors import FtorError
-from ftor.lab.trivial import TRIVIAL, judged
+from ftor.lab.trivial import TRIVIAL
 from ftor.metrics import evaluate
 from ftor.text.reading import read_pairs
 
@@ -162,13 +162,3 @@ def test_without_the_library_the_extra_is_named(monkeypatch):
 def test_other_tasks_need_no_library(monkeypatch):
     monkeypatch.setitem(sys.modules, "pycocoevalcap", None)
     assert scorers("pairs") == scorers("geo") == ()
-
-
-def test_outputs_that_take_no_model(tmp_path, monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    (tmp_path / "a.tsv").write_text("a b c d ; b\ta b c d\nx y z w ; x\ty z w x\n")
-    found = judged("style", read_pairs(tmp_path / "a.tsv", emphasis=True))
-    assert found[COPY].exact_match == 0.5
-    assert found[COPY].scores["BLEU-1"] == pytest.approx(1)
-    assert found[ALL_BUT_LAST].length_error == 1
-    assert found[ALL_BUT_LAST].scores["BLEU-1"] == pytest.approx(2.718281828459045 ** (1 - 8 / 6))

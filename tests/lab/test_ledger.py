@@ -1,10 +1,12 @@
+"""Reading and appending the records of runs."""
+
 import json
 
 import pytest
 
 from ftor.config import Config
 from ftor.errors import FtorError
-from ftor.lab.ledger import TIME_BY_LENGTH, finished_runs, read_ledgers
+from ftor.lab.ledger import TIME_BY_LENGTH, append_once, evaluations, finished_runs, read_ledgers, seconds
 from support.made_up_runs import mirror_run
 
 
@@ -42,3 +44,29 @@ def test_runs_that_count_are_as_shipped_and_tested():
         mirror_run("mirror-ar", 0, 1.0, {11: 1.0}),
     ]
     assert finished_runs([*others, *counted], "mirror") == counted[::-1], "by seed"
+
+
+def test_a_record_is_appended_once_whatever_the_ledger(tmp_path):
+    folder, record = tmp_path / "new", mirror_run("mirror", 0, 1.0, {11: 1.0})
+    append_once(folder, "mirror", record)
+    append_once(folder, "mirror", record)
+    append_once(folder, "other", record | {"seconds": 1.0})
+    assert sorted(path.name for path in folder.glob("*.jsonl")) == ["mirror.jsonl"]
+    append_once(folder, "mirror", record | {"seed": 1})
+    append_once(folder, "mirror", record | {"config": "other"})
+    assert [(line["seed"], line["config"]) for line in read_ledgers(folder)] == [
+        (0, record["config"]),
+        (1, record["config"]),
+        (0, "other"),
+    ]
+
+
+def test_evaluations_on_a_file():
+    run = mirror_run("mirror", 0, 1.0, {11: 1.0})
+    others = [run | {"file": "a.tsv", "metrics": 1}, run | {"file": "b.tsv", "metrics": 2}]
+    assert evaluations([run, *others], "mirror", "b.tsv") == [2]
+
+
+def test_old_records_have_no_time_for_dev():
+    assert seconds({"seconds": 2.0}) == 2.0
+    assert seconds({"seconds": 2.0, "dev_seconds": 1.0}) == 3.0

@@ -5,7 +5,7 @@ import pytest
 
 from ftor.errors import FtorError
 from ftor.lab.ledger import LONG_FILE
-from ftor.lab.paper import STYLE_SCORES, TABLES, Published
+from ftor.lab.paper import STYLE_SCORES, TABLES, PaperNumber
 from ftor.lab.tables import Measured, measured, tables
 from support.made_up_runs import mirror_run, of, parsing_run, style_run
 
@@ -50,7 +50,7 @@ def test_mirror_by_length_beside_the_paper():
     found = columns(table, "mirror-ar-rf")
     assert found["dev"].ours == Measured((100.0, 50.0))
     assert found["dev"].ours.deviation == pytest.approx(35.355339)
-    assert (found["dev"].paper, found["dev"].difference) == (Published(90.0), -15.0)
+    assert (found["dev"].paper, found["dev"].difference) == (PaperNumber(90.0), -15.0)
     assert found["11"].ours == Measured((100.0, 0.0))
     assert found["11"].difference == pytest.approx(50 - 85.7)
     assert found["13"].ours is None, "there are no strings of that length"
@@ -85,7 +85,7 @@ def test_strings_far_beyond_training():
     groups = [groups[0] | {"exact_match": 0.8}]
     records.append(of("mirror", 1) | {"file": LONG_FILE, "metrics": {"by_length": groups}})
     found = tables(records)["mirror"].far_beyond
-    assert [(far.length, far.strings, far.ours.values) for far in found] == [
+    assert [(far.x, far.examples, far.ours.values) for far in found] == [
         (30, 10, (100.0,)),
         (50, 20, (90.0, 80.0)),
     ]
@@ -102,7 +102,7 @@ def test_parsing_with_and_without_grammar():
     found = columns(table, "geo-iid")
     assert found["grammar"].ours.mean == pytest.approx(85)
     assert found["grammar"].ours.deviation == pytest.approx(7.0710678)
-    assert found["grammar"].paper == Published(88.6, 3.3)
+    assert found["grammar"].paper == PaperNumber(88.6, 3.3)
     assert found["grammar"].difference == pytest.approx(-3.6)
     assert found["none"].difference == pytest.approx(70 - 80.7)
     details = row(table, "geo-iid").details
@@ -157,7 +157,7 @@ def test_style_beside_the_paper_and_copies_of_the_input():
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(FtorError, match="expected a table of mirror, geo, atis, okapi, style, found Geo"):
+    with pytest.raises(FtorError, match="Geo: no such table; the tables are mirror, geo, atis, okapi, style"):
         tables([], ["Geo"])
 
 
@@ -166,5 +166,5 @@ def test_a_folder_or_its_records(tmp_path):
 
 
 def test_no_folder_is_an_error(tmp_path):
-    with pytest.raises(FtorError, match="none: expected a folder of ledgers, found none"):
+    with pytest.raises(FtorError, match="none: no such folder"):
         tables(tmp_path / "none")

@@ -1,4 +1,4 @@
-"""The paper's tables: which experiment each row is, and the numbers that it has there."""
+"""The paper's tables: the experiment of each row, and the numbers that the paper reports for it."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -6,8 +6,8 @@ from typing import NamedTuple
 from ftor.metrics import CIDER
 
 
-class Published(NamedTuple):
-    """A mean over seeds, with its standard deviation where the paper gives one."""
+class PaperNumber(NamedTuple):
+    """A number of the paper: a mean over seeds, and the standard deviation if the paper has one."""
 
     mean: float
     deviation: float | None = None
@@ -17,15 +17,15 @@ class Row(NamedTuple):
     """A model on a split.
 
     Attributes:
-        experiment: the shipped experiment that trains it.
-        numbers: what the paper has, by column; none for a model that it lacks.
-        baseline: whether it is there to be compared with.
+        experiment: name of the shipped experiment.
+        numbers: by column. Empty for a model that the paper does not have.
+        baseline: whether the model is one that the paper compares with.
     """
 
     model: str
     split: str
     experiment: str
-    numbers: Mapping[str, Published]
+    numbers: Mapping[str, PaperNumber]
     baseline: bool = False
 
 
@@ -33,8 +33,8 @@ class Table(NamedTuple):
     """The rows of one dataset.
 
     Attributes:
-        title: what people call the dataset.
-        seeds: how many the paper's means are over.
+        title: name of the dataset.
+        seeds: number of seeds in the paper.
     """
 
     title: str
@@ -43,23 +43,23 @@ class Table(NamedTuple):
 
 
 LENGTHS = {"11": range(11, 12), "12": range(12, 13), "13": range(13, 14), "14–20": range(14, 21)}
-"""The columns of mirror's test by length."""
+"""The columns of mirror's test, and the input lengths of each."""
 WITH_GRAMMAR, WITHOUT = "grammar", "none"
 STYLE_SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", CIDER)
 
-OKAPI_DOCUMENT_DEV = {"F→R": Published(66.1, 4.8), "BART-base": Published(56.2, 10.9)}
-"""Without a grammar, on the dev pairs of the document domain; by model."""
+OKAPI_DOCUMENT_DEV = {"F→R": PaperNumber(66.1, 4.8), "BART-base": PaperNumber(56.2, 10.9)}
+"""Accuracy on the dev pairs of the document domain without a grammar, by model."""
 
 
 def _mirror(
     model: str, suffix: str, numbers: tuple[float, ...] = (), baseline: bool = False
 ) -> tuple[Row, ...]:
-    """`numbers` are those on dev, by length, and of unseen combinations."""
+    """`numbers` are those on dev, of each length, and on unseen combinations."""
     columns = ("dev", *LENGTHS, "test")
-    published = {name: Published(mean) for name, mean in zip(columns, numbers, strict=bool(numbers))}
-    unseen = {"test": published.pop("test")} if published else {}
+    by_length = {name: PaperNumber(mean) for name, mean in zip(columns, numbers, strict=bool(numbers))}
+    unseen = {"test": by_length.pop("test")} if by_length else {}
     return (
-        Row(model, "length", f"mirror{suffix}", published, baseline),
+        Row(model, "length", f"mirror{suffix}", by_length, baseline),
         Row(model, "unseen combinations", f"mirror-xyz{suffix}", unseen, baseline),
     )
 
@@ -72,12 +72,12 @@ def _parsing(
     with_grammar: tuple[float, float] | None = None,
     baseline: bool = False,
 ) -> Row:
-    constrained = {WITH_GRAMMAR: Published(*with_grammar)} if with_grammar else {}
-    return Row(model, split, experiment, constrained | {WITHOUT: Published(*without)}, baseline)
+    constrained = {WITH_GRAMMAR: PaperNumber(*with_grammar)} if with_grammar else {}
+    return Row(model, split, experiment, constrained | {WITHOUT: PaperNumber(*without)}, baseline)
 
 
 def _style(split: str, experiment: str, *numbers: tuple[float, float]) -> Row:
-    scores = {name: Published(*number) for name, number in zip(STYLE_SCORES, numbers, strict=True)}
+    scores = {name: PaperNumber(*number) for name, number in zip(STYLE_SCORES, numbers, strict=True)}
     return Row("F→R", split, experiment, scores)
 
 
@@ -158,4 +158,4 @@ TABLES = {
         ),
     ),
 }
-"""By the name that commands know them by."""
+"""The tables by the name that commands use."""

@@ -9,14 +9,10 @@ from typing import Any
 
 from ftor.config import Config, ConfigError
 from ftor.datasets.splits import require_files
-from ftor.files import append_json_line
 from ftor.jobs import Job, Status, Workload
-from ftor.jobs.locking import lock
-from ftor.lab.ledger import Record, read_ledgers, seconds
+from ftor.lab.ledger import Record, append_once, read_ledgers, seconds
 from ftor.lab.paper import TABLES, Row
 
-SECONDS_TO_WAIT = 60.0
-"""For another process that writes to the ledgers."""
 SEED = ("seed", "training.seed")
 
 
@@ -124,11 +120,8 @@ class Reproduction(Workload):
     def finished(self, status: Status, record: dict[str, Any]) -> str:
         """Append a record to the ledger of its table."""
         run = self._runs[status.job]
-        message = f"{self._ledgers}: another process is writing to these ledgers"
         # Another command may reproduce the same table in another folder.
-        with lock(self._ledgers / ".lock", message, SECONDS_TO_WAIT):
-            if not run.is_in(read_ledgers(self._ledgers)):
-                append_json_line(self._ledgers / f"{run.table}.jsonl", run.record(record))
+        append_once(self._ledgers, run.table, run.record(record))
         return headline(record)
 
 

@@ -1,4 +1,4 @@
-"""The numbers behind the figures: from the ledgers, and from the logs of run folders."""
+"""The numbers in the figures, from the ledgers and from the logs of runs."""
 
 import hashlib
 import json
@@ -18,36 +18,28 @@ from ftor.lab.ledger import (
     finished_runs,
     shipped_hash,
 )
-from ftor.lab.paper import LENGTHS, OKAPI_DOCUMENT_DEV, TABLES, WITH_GRAMMAR, WITHOUT, Published
-from ftor.lab.tables import ACCURACIES, Measured
+from ftor.lab.paper import LENGTHS, OKAPI_DOCUMENT_DEV, TABLES, WITH_GRAMMAR, WITHOUT, PaperNumber
+from ftor.lab.tables import ACCURACIES, Measured, Point, points
 from ftor.reporting import Report
 
 DEV_LENGTH = 10
-"""Of mirror's dev strings."""
+"""Input length of mirror's dev pairs."""
 DEV_PARAMETERS, TEST_PARAMETERS = 4, (5, 7)
-"""Of Okapi's document domain; of the test pairs, the least and the most."""
+"""Numbers of parameters in Okapi's document domain: of all dev pairs, and the range of the test pairs."""
 CURVES = {"mirror": "exact_match", **ACCURACIES, "style": "BLEU-3"}
-"""By table: the dev metric of training curves."""
-
-
-class Point(NamedTuple):
-    """A place on the x-axis, what the runs have there in percent, and how many examples that is over."""
-
-    x: int
-    ours: Measured
-    examples: int
+"""The dev metric of training curves, by table."""
 
 
 class Span(NamedTuple):
-    """The paper's number, over all examples from one place on the x-axis to another."""
+    """A number of the paper for a range on the x-axis."""
 
     first: int
     last: int
-    number: Published
+    number: PaperNumber
 
 
 class Series(NamedTuple):
-    """A model's line, and what the paper has for it."""
+    """The points of a model, and the paper's numbers for it."""
 
     model: str
     points: tuple[Point, ...]
@@ -55,7 +47,7 @@ class Series(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """A model's training on a split: for each seed, the dev metric of every epoch, in percent."""
+    """The dev metric of each epoch in percent, by seed."""
 
     model: str
     split: str
@@ -71,49 +63,43 @@ class Timing(NamedTuple):
 
 
 def accuracy_by_length(records: Sequence[Record]) -> list[Series]:
-    """Exact match of every model on mirror by input length: dev, test and far beyond."""
-    found = []
+    """Return exact match on mirror by input length, for each model."""
+    series = []
     for row in TABLES["mirror"].rows:
         if row.split != "length":
             continue
         runs = finished_runs(records, row.experiment)
         metrics = [run[split] for run in runs for split in ("dev", "test")]
         metrics += evaluations(records, row.experiment, LONG_FILE)
-        groups = [group for found in metrics for group in found["by_length"]]
         ranges = {"dev": range(DEV_LENGTH, DEV_LENGTH + 1), **LENGTHS}
         paper = [Span(ranges[name][0], ranges[name][-1], number) for name, number in row.numbers.items()]
-        found.append(Series(row.model, _points(groups, "length", "exact_match"), tuple(paper)))
-    return found
+        ours = points(metrics, "by_length", "length", "exact_match")
+        series.append(Series(row.model, ours, tuple(paper)))
+    return series
 
 
 def accuracy_by_parameters(records: Sequence[Record]) -> dict[str, list[Series]]:
-    """Accuracy on Okapi's document domain by number of parameters, with a grammar and without, by model."""
-    found: dict[str, list[Series]] = {WITH_GRAMMAR: [], WITHOUT: []}
-    for decoding, series in found.items():
+    """Return accuracy on Okapi's document domain by number of parameters, with and without a grammar."""
+    by_decoding: dict[str, list[Series]] = {WITH_GRAMMAR: [], WITHOUT: []}
+    for decoding, series in by_decoding.items():
         suffix = "_grammar" if decoding == WITH_GRAMMAR else ""
         for row in TABLES["okapi"].rows:
             if row.split != "document" or decoding not in row.numbers:
                 continue
             runs = finished_runs(records, row.experiment)
-            metrics = [run.get(f"{split}{suffix}") for run in runs for split in ("dev", "test")]
-            groups = [group for found in metrics if found for group in found["by_group"]]
+            names = [f"{split}{suffix}" for split in ("dev", "test")]
+            ours = points(
+                [run[name] for run in runs for name in names if run.get(name)], "by_group", "value", "share"
+            )
             paper = [Span(*TEST_PARAMETERS, row.numbers[decoding])]
             if decoding == WITHOUT:
                 paper.insert(0, Span(DEV_PARAMETERS, DEV_PARAMETERS, OKAPI_DOCUMENT_DEV[row.model]))
-            series.append(Series(row.model, _points(groups, "value", "share"), tuple(paper)))
-    return found
-
-
-def _points(groups: Sequence[Record], by: str, share: str) -> tuple[Point, ...]:
-    points = []
-    for x in sorted({group[by] for group in groups}):
-        same = [group for group in groups if group[by] == x]
-        points.append(Point(x, Measured(tuple(100 * group[share] for group in same)), same[0]["count"]))
-    return tuple(points)
+            series.append(Series(row.model, ours, tuple(paper)))
+    return by_decoding
 
 
 def time_by_length(records: Iterable[Record], experiment: str = "mirror") -> list[Timing]:
-    """What benchmarks/output_length.py has recorded for an experiment as it is shipped."""
+    """Return the records of benchmarks/output_length.py for an experiment with the shipped settings."""
     return [
         Timing(
             experiment,
@@ -126,11 +112,11 @@ def time_by_length(records: Iterable[Record], experiment: str = "mirror") -> lis
 
 
 def training_curves(runs: Path, table: str, report: Report) -> list[Curve]:
-    """The curves of the run folders that belong to a table and have nothing changed but the seed."""
+    """Return the curves of the runs of a table with the shipped settings, from folders below `runs`."""
     rows = {row.experiment: row for row in TABLES[table].rows}
-    found: dict[str, dict[int, tuple[float, ...]]] = {}
+    curves: dict[str, dict[int, tuple[float, ...]]] = {}
     logs = sorted(runs.rglob("log.jsonl"), key=lambda log: (log.parent / "metrics.json").exists())
-    for log in logs:  # of two runs of the same, a finished one
+    for log in logs:  # finished runs come last, and replace others with the same seed
         try:
             config = Config.load(log.parent / "config.toml")
         except ConfigError as error:
@@ -139,11 +125,11 @@ def training_curves(runs: Path, table: str, report: Report) -> list[Curve]:
         if config.name in rows and config.hash == shipped_hash(config.name):
             curve = _curve(log, f"dev_{CURVES[table]}")
             if curve:
-                found.setdefault(config.name, {})[config.training.seed] = curve
+                curves.setdefault(config.name, {})[config.training.seed] = curve
     return [
-        Curve(row.model, row.split, dict(sorted(found[name].items())))
+        Curve(row.model, row.split, dict(sorted(curves[name].items())))
         for name, row in rows.items()
-        if name in found
+        if name in curves
     ]
 
 
@@ -156,7 +142,7 @@ def _curve(log: Path, metric: str) -> tuple[float, ...]:
 
 
 def fingerprint(series: Any) -> str:
-    """Twelve digits that two figures share if they show the same numbers."""
+    """Return twelve digits that are the same for figures with the same numbers."""
 
     def rounded(value: Any) -> Any:
         if isinstance(value, Measured):

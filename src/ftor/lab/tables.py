@@ -1,10 +1,11 @@
-"""Tables of results, free of any format: the paper's numbers, ours, and how they differ."""
+"""Tables of results: the paper's numbers, ours, and their differences. `ftor.show.results` formats them."""
 
 import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ftor.config import Config
 from ftor.errors import FtorError
@@ -17,12 +18,12 @@ from ftor.lab.ledger import (
     seconds,
     shipped_hash,
 )
-from ftor.lab.paper import LENGTHS, STYLE_SCORES, TABLES, WITH_GRAMMAR, WITHOUT, Published, Row, Table
+from ftor.lab.paper import LENGTHS, STYLE_SCORES, TABLES, WITH_GRAMMAR, WITHOUT, PaperNumber, Row, Table
 from ftor.lab.trivial import TRIVIAL
 from ftor.metrics import CIDER
 
 ACCURACIES = {"geo": "execution_accuracy", "atis": "tree_accuracy", "okapi": "clause_accuracy"}
-"""By table: which share of right outputs the paper counts."""
+"""The share of correct outputs that the paper reports, by table."""
 MEASURES = {
     "mirror": "exact match, percent",
     "geo": "execution accuracy, percent",
@@ -34,43 +35,67 @@ MEASURES = {
 
 @dataclass(frozen=True)
 class Measured:
-    """A number that several runs have, one per seed."""
+    """A number of several runs: one value per seed."""
 
     values: tuple[float, ...]
 
     @property
     def mean(self) -> float:
-        """Over seeds."""
+        """Mean over the seeds."""
         return statistics.mean(self.values)
 
     @property
     def deviation(self) -> float | None:
-        """The sample's standard deviation; one value has none."""
+        """Standard deviation of the sample. None for a single value."""
         return statistics.stdev(self.values) if len(self.values) > 1 else None
 
     @property
     def n(self) -> int:
-        """How many seeds."""
+        """Number of seeds."""
         return len(self.values)
 
 
 def measured(values: Iterable[float | None]) -> Measured | None:
-    """What the runs that have such a number have; None if there are none."""
-    found = tuple(value for value in values if value is not None)
-    return Measured(found) if found else None
+    """Return the values that are not None. None if there is none."""
+    known = tuple(value for value in values if value is not None)
+    return Measured(known) if known else None
+
+
+class Point(NamedTuple):
+    """The percentages of several runs on the examples with one length, or one number of parameters.
+
+    Attributes:
+        x: the length or number.
+        examples: how many there are.
+    """
+
+    x: int
+    ours: Measured
+    examples: int
+
+
+def points(metrics: Iterable[Record], groups: str, by: str, share: str) -> tuple[Point, ...]:
+    """Return a point for each value of `by` in the lists `groups` of several runs' metrics."""
+    by_x: dict[int, list[Record]] = {}
+    for group in (group for run in metrics for group in run[groups]):
+        by_x.setdefault(group[by], []).append(group)
+    return tuple(
+        Point(x, Measured(tuple(100 * group[share] for group in same)), same[0]["count"])
+        for x, same in sorted(by_x.items())
+    )
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One column of a row: what the paper has and what we have.
+    """One column of a row: the paper's number and ours.
 
     Attributes:
-        digits: how many the paper shows after the point.
-        trivial: what outputs that take no model have there, by their name.
+        digits: number of decimals in the paper.
+        trivial: the numbers of trivial outputs, by their name.
     """
 
     column: str
-    paper: Published | None
+    paper: PaperNumber | None
     ours: Measured | None
     digits: int
     trivial: Mapping[str, float | None]
@@ -87,8 +112,8 @@ class ResultRow:
 
     Attributes:
         seeds: of the runs that count.
-        details: further numbers, without a grammar: what the paper does not have for every row.
-        seconds: of all runs, for training and for evaluating on dev.
+        details: further numbers, without a grammar.
+        seconds: time of all runs for training and for evaluation on dev.
     """
 
     model: str
@@ -101,23 +126,14 @@ class ResultRow:
 
 
 @dataclass(frozen=True)
-class FarBeyond:
-    """Mirror's exact match, in percent, on many strings of one length that is far beyond training."""
-
-    length: int
-    strings: int
-    ours: Measured
-
-
-@dataclass(frozen=True)
 class ResultTable:
     """One dataset.
 
     Attributes:
-        name: what commands call it.
+        name: as in commands.
         measure: what the numbers are.
-        paper_seeds: how many the paper's means are over.
-        far_beyond: on strings that no paper has; for mirror only.
+        paper_seeds: number of seeds in the paper.
+        far_beyond: exact match on inputs much longer than in training, by length. Only mirror has them.
     """
 
     name: str
@@ -125,16 +141,16 @@ class ResultTable:
     measure: str
     paper_seeds: int
     rows: tuple[ResultRow, ...]
-    far_beyond: tuple[FarBeyond, ...] = ()
+    far_beyond: tuple[Point, ...] = ()
 
     @property
     def runs(self) -> int:
-        """How many count."""
+        """Number of runs that count."""
         return sum(len(row.seeds) for row in self.rows)
 
     @property
     def hours(self) -> float:
-        """What they took together."""
+        """Time of all runs together."""
         return sum(row.seconds for row in self.rows) / 3600
 
     @property
@@ -144,30 +160,30 @@ class ResultTable:
 
     @property
     def fewer_seeds(self) -> list[ResultRow]:
-        """Rows with runs, but fewer of them than the paper has."""
+        """Rows with fewer runs than in the paper, but not without runs."""
         return [row for row in self.rows if 0 < len(row.seeds) < self.paper_seeds]
 
 
 def tables(
     records_or_folder: Iterable[Record] | Path | str, names: Iterable[str] | None = None
 ) -> dict[str, ResultTable]:
-    """The tables of some names, or all, from a folder of ledgers or what `read_ledgers` found there."""
-    wanted = list(TABLES) if names is None else list(names)
-    unknown = [name for name in wanted if name not in TABLES]
+    """Return the tables with some names, or all tables, from a folder of ledgers or from their records."""
+    names = list(TABLES) if names is None else list(names)
+    unknown = [name for name in names if name not in TABLES]
     if unknown:
-        raise FtorError(f"expected a table of {', '.join(TABLES)}, found {', '.join(unknown)}")
+        raise FtorError(f"{', '.join(unknown)}: no such table; the tables are {', '.join(TABLES)}")
     if isinstance(records_or_folder, Path | str):
         folder = Path(records_or_folder)
         if not folder.is_dir():
-            raise FtorError(f"{folder}: expected a folder of ledgers, found none; --ledgers names another")
+            raise FtorError(f"{folder}: no such folder; --ledgers names the folder of the ledgers")
         records = read_ledgers(folder)
     else:
         records = list(records_or_folder)
-    return {name: _table(name, TABLES[name], records) for name in wanted}
+    return {name: _table(name, TABLES[name], records) for name in names}
 
 
 def passed_over(records: Iterable[Record]) -> Counter[str]:
-    """Finished runs that count in no table: how many, by experiment, have another name or other settings."""
+    """Return the number of finished runs that no table counts, by experiment."""
     shipped = {
         row.experiment: shipped_hash(row.experiment) for table in TABLES.values() for row in table.rows
     }
@@ -180,7 +196,8 @@ def passed_over(records: Iterable[Record]) -> Counter[str]:
 
 def _table(name: str, paper: Table, records: Sequence[Record]) -> ResultTable:
     rows = tuple(_row(name, row, records) for row in paper.rows)
-    far = _far_beyond(records) if name == "mirror" else ()
+    long = evaluations(records, "mirror", LONG_FILE) if name == "mirror" else []
+    far = points(long, "by_length", "length", "exact_match")
     return ResultTable(name, paper.title, MEASURES[name], paper.seeds, rows, far)
 
 
@@ -211,7 +228,7 @@ def _columns(table: str, paper: Row) -> Sequence[str]:
 
 
 def _number(table: str, column: str, run: Record) -> float | None:
-    """A run's number in a column, on the paper's scale."""
+    """Return a run's number in a column, scaled as in the paper."""
     if table == "mirror":
         if column in LENGTHS:
             return accuracy(run["test"]["by_length"], LENGTHS[column])
@@ -223,7 +240,7 @@ def _number(table: str, column: str, run: Record) -> float | None:
 
 
 def accuracy(by_length: Iterable[Record], lengths: range) -> float | None:
-    """Exact match in percent over all examples of such lengths, if there are any."""
+    """Return exact match in percent over all examples of some lengths. None without examples."""
     groups = [group for group in by_length if group["length"] in lengths]
     right = sum(group["count"] * group["exact_match"] for group in groups)
     count = sum(group["count"] for group in groups)
@@ -231,21 +248,21 @@ def accuracy(by_length: Iterable[Record], lengths: range) -> float | None:
 
 
 def _score(metrics: Record | None, name: str) -> float | None:
-    """A score as the paper scales it; METEOR is missing where there was no Java."""
+    """Return a score, scaled as in the paper. METEOR is missing if Java was."""
     score = None if metrics is None else metrics["scores"].get(name)
     return None if score is None else float(score) * (1 if name == CIDER else 100)
 
 
 def _trivial(paper: Row, records: Iterable[Record]) -> dict[str, Record | None]:
-    """The metrics of outputs that take no model, on the row's test pairs."""
+    """Return the metrics of trivial outputs on the test pairs of a row."""
     file = Config.load(paper.experiment).data.test
-    found = {r["experiment"]: r["metrics"] for r in records if r.get("file") == file and "metrics" in r}
-    return {name: found.get(name) for name in TRIVIAL}
+    metrics = {r["experiment"]: r["metrics"] for r in records if r.get("file") == file and "metrics" in r}
+    return {name: metrics.get(name) for name in TRIVIAL}
 
 
 def _details(runs: Sequence[Record]) -> dict[str, Measured | None]:
     tests = [run["test"] for run in runs]
-    well_formed = [test.get("shares", {}).get("well_formed") for test in tests]  # if there is a grammar
+    well_formed = [test.get("shares", {}).get("well_formed") for test in tests]  # None without a grammar
     return {
         "exact match": measured(100 * test["exact_match"] for test in tests),
         "as released": measured(map(_as_released, tests)),
@@ -257,18 +274,6 @@ def _details(runs: Sequence[Record]) -> dict[str, Measured | None]:
 
 
 def _as_released(metrics: Record) -> float | None:
-    """Geoquery's execution accuracy as the released code computes it, with the blanks in names deleted."""
+    """Return Geoquery's execution accuracy as the released code computes it, without the spaces in names."""
     share = metrics.get("shares", {}).get("execution_accuracy_released")
     return None if share is None else 100 * float(share)
-
-
-def _far_beyond(records: Sequence[Record]) -> tuple[FarBeyond, ...]:
-    groups = [
-        group for metrics in evaluations(records, "mirror", LONG_FILE) for group in metrics["by_length"]
-    ]
-    found = []
-    for length in sorted({group["length"] for group in groups}):
-        same = [group for group in groups if group["length"] == length]
-        ours = Measured(tuple(100 * group["exact_match"] for group in same))
-        found.append(FarBeyond(length, same[0]["count"], ours))
-    return tuple(found)

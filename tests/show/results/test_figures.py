@@ -8,7 +8,7 @@ import pytest
 from ftor.config import Config
 from ftor.errors import FtorError
 from ftor.lab.ledger import LONG_FILE, TIME_BY_LENGTH, read_ledgers
-from ftor.lab.paper import Published
+from ftor.lab.paper import PaperNumber
 from ftor.lab.series import (
     Span,
     Timing,
@@ -74,8 +74,8 @@ def test_accuracy_by_length():
     ]
     assert series["LSTM"].points == ()
     assert series["LSTM"].paper == (
-        *(Span(10, 10, Published(100.0)), Span(11, 11, Published(94.3)), Span(12, 12, Published(67.9))),
-        *(Span(13, 13, Published(6.9)), Span(14, 20, Published(0.0))),
+        *(Span(10, 10, PaperNumber(100.0)), Span(11, 11, PaperNumber(94.3)), Span(12, 12, PaperNumber(67.9))),
+        *(Span(13, 13, PaperNumber(6.9)), Span(14, 20, PaperNumber(0.0))),
     )
     assert series["Transformer, small"].paper == ()
 
@@ -92,8 +92,8 @@ def test_accuracy_by_parameters():
         (5, (50.0, 50.0)),
         (6, (25.0, 75.0)),
     ]
-    assert ours.paper == (Span(5, 7, Published(42.4, 5.7)),)
-    assert found["none"][0].paper == (Span(4, 4, Published(66.1, 4.8)), Span(5, 7, Published(36.1, 5.6)))
+    assert ours.paper == (Span(5, 7, PaperNumber(42.4, 5.7)),)
+    assert found["none"][0].paper == (Span(4, 4, PaperNumber(66.1, 4.8)), Span(5, 7, PaperNumber(36.1, 5.6)))
 
 
 def test_time_by_length():

@@ -19,7 +19,7 @@ def trivial(
     from ftor.config import Config  # here for start-up time
     from ftor.datasets.folders import require_file
     from ftor.files import append_json_line
-    from ftor.lab.trivial import judged
+    from ftor.lab.trivial import evaluate_trivial
     from ftor.show.metrics import summary
     from ftor.text.reading import read_pairs
     from ftor.training.provenance import commit, machine
@@ -32,7 +32,7 @@ def trivial(
         raise typer.BadParameter(f"{experiment} has {known}, not {split}", param_hint="--split")
     path = require_file(name, data_dir, f"data.{split}")
     pairs = read_pairs(path, data.source_tokenizer, data.target_tokenizer, data.emphasis)
-    for output, metrics in judged(data.task, pairs, data_dir, TerminalReport()).items():
+    for output, metrics in evaluate_trivial(data.task, pairs, data_dir, TerminalReport()).items():
         show(f"{output}:")
         show(summary(metrics))
         if ledger is not None:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ftor.lab.paper import Published
+from ftor.lab.paper import PaperNumber
 from ftor.lab.tables import Measured, ResultRow, ResultTable
 from ftor.show.results.layout import Grid, grids, notes
 
@@ -105,8 +105,7 @@ def _values(table: ResultTable) -> dict[str, Any]:
         "fewer_seeds": {row.experiment: len(row.seeds) for row in table.fewer_seeds},
         "rows": [_row_values(row) for row in table.rows],
         "far_beyond": [
-            {"length": far.length, "strings": far.strings, "ours": _number(far.ours)}
-            for far in table.far_beyond
+            {"length": far.x, "strings": far.examples, "ours": _number(far.ours)} for far in table.far_beyond
         ],
     }
 
@@ -131,7 +130,7 @@ def _row_values(row: ResultRow) -> dict[str, Any]:
     }
 
 
-def _number(number: Measured | Published | None) -> dict[str, Any] | None:
+def _number(number: Measured | PaperNumber | None) -> dict[str, Any] | None:
     if number is None:
         return None
     values: dict[str, Any] = {"mean": number.mean, "deviation": number.deviation}

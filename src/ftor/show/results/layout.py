@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
-from ftor.lab.paper import LENGTHS, WITH_GRAMMAR, WITHOUT, Published
+from ftor.lab.paper import LENGTHS, WITH_GRAMMAR, WITHOUT, PaperNumber
 from ftor.lab.tables import Comparison, Measured, ResultRow, ResultTable
 
 NONE, NOT_RUN = "–", "not run"
@@ -114,13 +114,13 @@ def _detail(row: ResultRow, names: Iterable[str]) -> tuple[str, ...]:
 def _far_beyond(table: ResultTable) -> Grid:
     header = ("input length", "output length", "strings", "exact match", "seeds")
     lines = [
-        (*map(str, (far.length, 2 * far.length, far.strings)), _with_deviation(far.ours, 1), str(far.ours.n))
+        (*map(str, (far.x, 2 * far.x, far.examples)), _with_deviation(far.ours, 1), str(far.ours.n))
         for far in table.far_beyond
     ]
     return Grid(f"{table.title}: F→R far beyond the lengths of training", header, lines, keys=1)
 
 
-def _with_deviation(number: Measured | Published, digits: int) -> str:
+def _with_deviation(number: Measured | PaperNumber, digits: int) -> str:
     spread = "" if number.deviation is None else f" ± {number.deviation:.{digits}f}"
     return f"{number.mean:.{digits}f}{spread}"
 
