@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ftor import nn, ops
     from ftor.distributions import Fertility, FertilityGivenLength, SeparablePermutation
     from ftor.model.model import Model
+    from ftor.training.train import train
     from ftor.trees import PermutationTree
 
 __all__ = [
@@ -21,17 +22,19 @@ __all__ = [
     "load",
     "nn",
     "ops",
+    "train",
 ]
 
-_HOMES = {
+_MODULES = {
     "Fertility": "ftor.distributions",
     "FertilityGivenLength": "ftor.distributions",
     "PermutationTree": "ftor.trees",
     "SeparablePermutation": "ftor.distributions",
+    "train": "ftor.training.train",
 }
 
 
-def load(folder: str | Path, device: str = "cpu", data_folder: Path | None = None) -> "Model":
+def load(folder: str | Path, device: str = "cpu", data_folder: str | Path | None = None) -> "Model":
     """Load a trained model: `ftor.load("runs/mirror-0").predict(["a b c"])[0].text`.
 
     Args:
@@ -39,17 +42,17 @@ def load(folder: str | Path, device: str = "cpu", data_folder: Path | None = Non
         device: the torch device of the network.
         data_folder: where vectors of new words and the facts of a dataset are, if not in the usual folders.
     """
-    from ftor.model.model import Model
+    from ftor.model.model import Model  # here for start-up time
 
-    return Model.load(folder, device, data_folder)
+    return Model.load(folder, device, None if data_folder is None else Path(data_folder))
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for, and torch with it, when it is asked for: `ftor --help` need not wait."""
+    """Import a name when it is used. Importing torch takes seconds, which `ftor --help` does not need."""
     if name in ("nn", "ops"):
         return import_module(f"ftor.{name}")
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'ftor' has no attribute {name!r}")
 
 

@@ -58,7 +58,7 @@ class TestOwnData:
         chosen = ["--train", "own.tsv", "--dev", "own.tsv", "--data-dir", tmp_path]
         finished = run_here("train", "mirror", *chosen, "--out", tmp_path / "run", "--set", "epochs=1")
         assert finished.code == 0, finished.err
-        assert "no --test is given: the model is tested on mirror/test.tsv of mirror" in finished.err
+        assert "no test file is given: the model is tested on mirror/test.tsv of mirror" in finished.err
 
     def test_no_training_file(self, own):
         finished = own()

@@ -249,6 +249,20 @@ class TestFiles:
             Config.load(file('base = "other.toml"'))
 
 
+class TestWithOverrides:
+    def test_it_is_as_if_loaded_with_them(self):
+        overrides = ["training.epochs=3", "width=64", "name=mine"]
+        assert Config.load("geo-iid").with_overrides(overrides) == Config.load("geo-iid", overrides)
+
+    def test_without_any_nothing_changes(self):
+        config = Config.load("mirror-lstm")
+        assert config.with_overrides([]) == config
+
+    def test_an_unknown_key_is_named(self):
+        with pytest.raises(ConfigError, match=r"training.epoch: unknown key \(did you mean training.epochs"):
+            Config().with_overrides(["training.epoch=3"])
+
+
 class TestHash:
     def test_does_not_change_with_the_seed_or_what_changes_no_result(self):
         free = [

@@ -1,17 +1,13 @@
 """`ftor train`."""
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from ftor.cli.options import DataDir, Ledger, Settings, Threads, use_threads
 from ftor.cli.output import show
 from ftor.show.progress import TerminalReport
-
-if TYPE_CHECKING:
-    from ftor.config import Config
 
 
 def train(
@@ -47,6 +43,7 @@ def train(
     """Train a model and evaluate it."""
     from ftor.show.metrics import run_tables  # here for start-up time
     from ftor.training.run import Run
+    from ftor.training.train import configure
 
     files = {"train": train_file, "dev": dev_file, "test": test_file}
     if resume is not None:
@@ -56,7 +53,8 @@ def train(
             )
         run = Run.resume(resume, experiment, settings or [])
     elif experiment is not None:
-        run = Run.new(_config(experiment, files, settings or [], seed), out)
+        report = TerminalReport()
+        run = Run.new(configure(experiment, files, seed, settings or [], report), out)
     else:
         raise typer.BadParameter("give an experiment, or --resume DIR", param_hint="NAME|FILE.toml")
     use_threads(threads)
@@ -65,24 +63,3 @@ def train(
         raise typer.Exit(1)
     if run.is_main_process:
         show(run_tables(metrics))
-
-
-def _config(
-    experiment: str, files: dict[str, Path | None], settings: list[str], seed: int | None
-) -> "Config":
-    """Return the experiment with the command's files, settings and seed."""
-    from ftor.config import Config  # here for start-up time
-
-    overrides = [*settings]
-    for key, path in files.items():
-        if path is not None:
-            name = str(path.absolute() if path.exists() else path)
-            overrides.append(f"data.{key}={json.dumps(name, ensure_ascii=False)}")
-    if seed is not None:
-        overrides.append(f"training.seed={seed}")
-    config = Config.load(experiment, overrides)
-    if files["train"] is not None and files["test"] is None and config.data.test is not None:
-        TerminalReport().warn(
-            f"no --test is given: the model is tested on {config.data.test} of {experiment}"
-        )
-    return config

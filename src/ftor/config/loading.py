@@ -54,6 +54,13 @@ class Config(Section):
             _set(values, override)
         return cls.check(values, str(name_or_path))
 
+    def with_overrides(self, overrides: Iterable[str]) -> Self:
+        """The same experiment with `section.key=value` overrides."""
+        values = self.model_dump(exclude_defaults=True)
+        for override in overrides:
+            _set(values, override)
+        return self.check(values, self.name)
+
     @classmethod
     def check(cls, values: Mapping[str, Any], where: str) -> Self:
         """Build a configuration from nested values, or say what is wrong with them; `where` they are from."""

@@ -4,6 +4,8 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel
 
+Tensors = tuple[Tensor, ...] | list[Tensor]
+
 
 def averaged(network: nn.Module, steps: float) -> AveragedModel:
     """A copy of `network` with an exponential moving average of its parameters.
@@ -14,7 +16,7 @@ def averaged(network: nn.Module, steps: float) -> AveragedModel:
             mean of all weights so far. 1 or less is no averaging.
     """
 
-    def update(means: list[Tensor], weights: list[Tensor], updates: Tensor | int) -> None:
+    def update(means: Tensors, weights: Tensors, updates: Tensor | int) -> None:
         torch._foreach_lerp_(means, weights, 1 / max(min(steps, int(updates) + 1), 1))
 
     return AveragedModel(network, multi_avg_fn=update)

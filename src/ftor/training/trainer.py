@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import torch
 import torch.distributed.nn.functional  # imported later, its defaults would hold the process group
@@ -22,7 +22,7 @@ from ftor.files import clear_unfinished, write_json, write_text
 from ftor.model.card import model_card
 from ftor.model.model import Model
 from ftor.model.tensors import load_tensors
-from ftor.networks import Losses
+from ftor.networks import Losses, Network
 from ftor.reporting import Count, Report
 from ftor.seeds import derived_seed
 from ftor.text.batches import Batch, bucketed
@@ -215,7 +215,7 @@ class Trainer:
         """Let the model use the averaged weights, if there are any."""
         network = self.model.network
         if self.average is not None:
-            self.model.network = self.average.module
+            self.model.network = cast(Network, self.average.module)
         try:
             yield
         finally:
