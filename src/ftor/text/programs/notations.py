@@ -3,13 +3,17 @@
 A program is a list of nodes in prefix order. Each node says how many children follow it.
 """
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from itertools import pairwise
+from typing import TypeVar
 
 from ftor.text.programs.arities import solve_arities
 from ftor.text.programs.parsing import LEXERS, PARSERS, Lexeme, Node, Program, ProgramError, lex, parse_prefix
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 NOTATIONS: tuple[str, ...] = ("s-expression", "calls", "funql", "json", "prefix")
 
@@ -36,19 +40,20 @@ class Notation:
     def write(self, program: Sequence[Node]) -> str:
         """Write a program. `read` gives it back."""
         lexemes = _lexemes(self.name, program)
+        spacing, usual = self.spacing, self._usual
         parts = [text for _, text in lexemes[:1]]
         for (before, _), (after, text) in pairwise(lexemes):
-            parts += [
-                self.spacing.get((before, after), " " if before == after == "atom" else self._usual),
-                text,
-            ]
+            space = spacing.get((before, after))
+            if space is None:  # training never showed the two side by side
+                space = " " if before == after == "atom" else usual
+            parts += (space, text)
         return "".join(parts)
 
-    @property
+    @cached_property
     def _usual(self) -> str:
-        """The space between lexemes that training did not show side by side."""
-        counts = Counter(self.spacing.values())
-        return counts.most_common(1)[0][0] if counts and len(counts) == 1 else ""
+        """The one space that stands everywhere, if there is one."""
+        spaces = set(self.spacing.values())
+        return spaces.pop() if len(spaces) == 1 else ""
 
     def _parse(self, lexemes: Sequence[Lexeme]) -> Program:
         return parse_prefix(lexemes, self.arities) if self.name == "prefix" else PARSERS[self.name](lexemes)
@@ -75,17 +80,15 @@ def learn_and_read(
     name = "calls" if name == "funql" else name
     if name not in LEXERS:
         raise ProgramError(f"notation: {name!r} is not one of {', '.join(NOTATIONS)}")
+    if texts and name != "prefix":
+        _named(1, Notation(name).read, texts[0])  # most other notations are refused at once
     lexed, spacing = _learn_spacing(name, texts)
     if name == "prefix" and arities is None:
         arities = solve_arities([[text for _, text in lexemes] for lexemes in lexed])
     notation = Notation(name, spacing, dict(arities or {}))
-    programs = []
-    for line, (text, lexemes) in enumerate(zip(texts, lexed, strict=True), 1):
-        try:
-            programs.append(notation._parse(lexemes))
-        except ProgramError as error:
-            raise ProgramError(f"line {line}: {error}") from None
-        written = notation.write(programs[-1])
+    programs = [_named(line, notation._parse, lexemes) for line, lexemes in enumerate(lexed, 1)]
+    for line, (text, program) in enumerate(zip(texts, programs, strict=True), 1):
+        written = notation.write(program)
         if written != text:
             raise ProgramError(f"line {line}: it would be written as {written!r}")
     return notation, programs
@@ -97,20 +100,27 @@ def _learn_spacing(name: str, texts: Sequence[str]) -> tuple[list[list[Lexeme]],
     lines: dict[tuple[str, str], int] = {}
     lexed = []
     for line, text in enumerate(texts, 1):
-        try:
-            lexemes, spaces = lex(name, text)
-        except ProgramError as error:
-            raise ProgramError(f"line {line}: {error}") from None
+        lexemes, spaces = _named(line, partial(lex, name), text)
         lexed.append(lexemes)
         for ((before, _), (after, _)), space in zip(pairwise(lexemes), spaces, strict=False):
-            known = spacing.setdefault((before, after), space)
-            first = lines.setdefault((before, after), line)
-            if known != space:
+            known = spacing.get((before, after))
+            if known is None:
+                spacing[before, after], lines[before, after] = space, line
+            elif known != space:
+                first = lines[before, after]
                 raise ProgramError(
                     f"line {line}: {_said(space)} between {before!r} and {after!r}, "
                     f"but {_said(known)} in line {first}"
                 )
     return lexed, spacing
+
+
+def _named(line: int, read: Callable[[S], T], text: S) -> T:
+    """What `read` gives, or its error with the line."""
+    try:
+        return read(text)
+    except ProgramError as error:
+        raise ProgramError(f"line {line}: {error}") from None
 
 
 def _said(space: str) -> str:

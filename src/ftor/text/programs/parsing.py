@@ -34,17 +34,15 @@ Lexeme = tuple[str, str]
 _QUOTED = r""" "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.|'')*' """
 _ENDS = r"(?=[\s()\[\]{},:]|$)"
 LEXERS = {
-    "s-expression": re.compile(
-        rf"(?P<space>\s+) | (?P<mark>[()]) | (?P<atom>(?:{_QUOTED}){_ENDS} | [^\s()]+)", re.X
-    ),
-    "calls": re.compile(
-        rf"(?P<space>\s+) | (?P<mark>[()\[\],]) | (?P<atom>(?:{_QUOTED}){_ENDS} | [^\s()\[\],]+)", re.X
-    ),
-    "json": re.compile(
-        r"""(?P<space>\s+) | (?P<mark>[\[\]{},:]) | (?P<atom>"(?:[^"\\]|\\.)*" | [^\s\[\]{},:"]+)""", re.X
-    ),
-    "prefix": re.compile(r"(?P<space>\s+) | (?P<mark>(?!)) | (?P<atom>\S+)", re.X),
+    name: re.compile(rf"(?:({marks})|({atom}))(\s*)", re.X)
+    for name, marks, atom in (
+        ("s-expression", r"[()]", rf"(?:{_QUOTED}){_ENDS} | [^\s()]+"),
+        ("calls", r"[()\[\],]", rf"(?:{_QUOTED}){_ENDS} | [^\s()\[\],]+"),
+        ("json", r"[\[\]{},:]", r""" "(?:[^"\\]|\\.)*" | [^\s\[\]{},:"]+ """),
+        ("prefix", r"(?!)", r"\S+"),
+    )
 }
+"""By notation: a mark, or an atom, and the space after it."""
 _JSON_ATOM = re.compile(
     r""" "(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"
     | -?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)? | true | false | null""",
@@ -55,25 +53,15 @@ _OPENING = {")": "(", "]": "[", "}": "{"}
 
 def lex(name: str, text: str) -> tuple[list[Lexeme], list[str]]:
     """The lexemes of a text, and the space after each."""
-    lexemes: list[Lexeme] = []
-    spaces: list[str] = []
-    for match in LEXERS[name].finditer(text):
-        if match.lastgroup == "space":
-            if not lexemes:
-                raise ProgramError("the program begins with a space")
-            spaces[-1] = match[0]
-            continue
-        lexemes.append((match[0] if match.lastgroup == "mark" else "atom", match[0]))
-        spaces.append("")
-    if (
-        "".join(part for (_, lexeme), space in zip(lexemes, spaces, strict=True) for part in (lexeme, space))
-        != text
-    ):
-        raise ProgramError("it has a character that the notation does not know")
-    if not lexemes:
+    if text != text.strip():
+        raise ProgramError("the program begins or ends with a space")
+    found = LEXERS[name].findall(text)
+    if not found:
         raise ProgramError("the program is empty")
-    if spaces[-1]:
-        raise ProgramError("the program ends with a space")
+    lexemes = [(mark or "atom", mark or atom) for mark, atom, _ in found]
+    spaces = [space for _, _, space in found]
+    if len("".join(spaces)) + sum(len(lexeme) for _, lexeme in lexemes) != len(text):
+        raise ProgramError("it has a character that the notation does not know")
     return lexemes, spaces
 
 
