@@ -104,6 +104,10 @@ class TransducerConfig(NetworkConfig):
     dropout: float = Field(0.1, ge=0, lt=1, description="on the hidden units of every MLP")
     context_scale: float = Field(0.05, ge=0, description="ρ, weight of the decoder's encoder beside x itself")
     target_width: int = Field(64, ge=1, description="size of target embeddings, autoregressive decoder only")
+    rescorer: Literal["none", "lstm"] = Field("none", description="lstm: a seq2seq ranks candidates again")
+    rescorer_hidden: int = Field(200, ge=1, description="units of each direction of the rescorer's encoder")
+    rescoring_weight: float = Field(0.2, ge=0, le=1, description="of the transducer beside the rescorer")
+    candidates: int = Field(20, ge=1, description="outputs of each length that the rescorer ranks")
 
     @property
     def description(self) -> str:

@@ -85,4 +85,4 @@ def _constraint(
     def accepts(row: int, choices: list[int]) -> bool:
         return derives(grammar, vocabularies, vocabularies.output(choices, read[row]), sources[row])
 
-    return Constraint(allowed_lengths, grammar.best, accepts)
+    return Constraint(allowed_lengths, grammar.best, accepts, grammar.n_best)

@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 from ftor.config import TransducerConfig
 from ftor.networks.alignment import Reading
-from ftor.networks.network import FLOOR, Output, Search
+from ftor.networks.network import FLOOR, NBest, Output, Search
 from ftor.nn.padding import inside
 from ftor.ops.dispatch import LOG_ZERO
 from ftor.text.batches import SourceBatch
@@ -170,13 +170,56 @@ def _searched(
     """The outputs that `search` finds under token probabilities (B, L, V or V + n)."""
     columns = batch.columns
     assert columns is not None
-    places = columns.clamp(min=0)[:, None, :].expand(-1, probabilities.shape[1], -1)
-    log_p = (probabilities.gather(-1, places) + FLOOR).log()
-    token_scores, best = search(log_p.masked_fill(columns[:, None, :] < 0, -torch.inf), lengths)
+    token_scores, best = search(_column_scores(columns, probabilities), lengths)
     # One more column, because there may be none: a grammar of copies only, and a model that does not copy.
     choices = F.pad(columns, (0, 1)).gather(1, best.clamp(min=0)) * (best >= 0)
     scores = (length_scores + token_scores).clamp(min=LOG_ZERO)
     return Decoded(choices, lengths, scores, length_scores)
+
+
+@torch.no_grad()
+def n_best_outputs(
+    network: TransducesTokens,
+    batch: SourceBatch,
+    k: int,
+    n: int,
+    search: NBest,
+    allowed: Tensor | None = None,
+) -> list[list[Output]]:
+    """For each source the n best outputs of each of its k most likely lengths. Some may have none.
+
+    Args:
+        network: gives the probabilities of lengths and tokens.
+        batch: the sources with their `columns`.
+        k: how many lengths.
+        n: how many outputs of each length.
+        search: finds the outputs.
+        allowed: as for `decode`.
+    """
+    columns = batch.columns
+    assert columns is not None
+    reading = network.read(batch.source, batch.source_lengths, batch.emphasised)
+    mask = None if allowed is None else _reachable(allowed, batch, network.config)
+    outputs: list[list[Output]] = [[] for _ in range(len(columns))]
+    for log_probs, lengths in zip(
+        *(t.unbind(1) for t in reading.fertility.top_lengths(k, mask)), strict=True
+    ):
+        log_p = _column_scores(columns, network.token_probabilities(batch, reading, lengths))
+        scores, best = search(log_p, lengths, n)
+        choices = F.pad(columns, (0, 1))[:, None, :].expand(-1, n, -1).gather(2, best.clamp(min=0))
+        totals = scores + log_probs[:, None]
+        rows = zip(choices.tolist(), totals.tolist(), lengths.tolist(), log_probs.tolist(), strict=True)
+        for found, (some, row_scores, length, length_score) in zip(outputs, rows, strict=True):
+            candidates = zip(some, row_scores, strict=True)
+            found += [Output(c[:length], s, length_score) for c, s in candidates if s > LOG_ZERO]
+    return outputs
+
+
+def _column_scores(columns: Tensor, probabilities: Tensor) -> Tensor:
+    """The log-probabilities (B, L, C) of columns, −inf where they are no choice."""
+    places = columns.clamp(min=0)[:, None, :].expand(-1, probabilities.shape[1], -1)
+    log_p = (probabilities.gather(-1, places) + FLOOR).log()
+    return log_p.masked_fill(columns[:, None, :] < 0, -torch.inf)
 
 
 def _padded_choices(*parts: Decoded) -> list[Tensor]:

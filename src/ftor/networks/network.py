@@ -20,6 +20,8 @@ FLOOR = 1e-10
 Search = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """From the log-probabilities (B, L, C) of `SourceBatch.columns` and lengths (B,), the log-probability (B,) of
 the best output, −inf if there is none, and its columns (B, L)."""
+NBest = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
+"""The same for the n best outputs: log-probabilities (B, n) and columns (B, n, L)."""
 Accepts = Callable[[int, list[int]], bool]
 """Whether an output may be chosen, from the place of its source in the batch and its choices."""
 
@@ -53,12 +55,14 @@ class Constraint:
     Attributes:
         lengths: from the greatest length `most`, which lengths (most + 1,) outputs may have. None: any.
         search: finds the best allowed output of a length. None: all are allowed.
+        n_best: finds the n best allowed outputs of a length. None: all are allowed.
         accepts: tells whether an output is allowed. None: all are.
     """
 
     lengths: Callable[[int], Tensor] | None = None
     search: Search | None = None
     accepts: Accepts | None = None
+    n_best: NBest | None = None
 
 
 UNCONSTRAINED = Constraint()

@@ -79,7 +79,12 @@ class Transducer(Network):
         """See `Network.build`."""
         assert isinstance(config.model, TransducerConfig)
         sizes = len(words.source), len(words.target), vector_size
-        return cls(config.model, *sizes, config.data.emphasis), words
+        chosen = cls
+        if config.model.rescorer == "lstm":
+            from ftor.networks.rescored import Rescored  # a subclass of this one
+
+            chosen = Rescored  # type: ignore[assignment]
+        return chosen(config.model, *sizes, config.data.emphasis), words
 
     def _encoder(self, encoders: int) -> HighwayBiLSTM | BiLSTM:
         config = self.config

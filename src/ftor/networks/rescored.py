@@ -1,0 +1,121 @@
+"""A transducer whose candidates are ranked again by an LSTM that writes from left to right.
+
+The transducer translates each copy by itself, so it cannot tell which parts go together. The LSTM can, but
+alone it does not keep to a grammar. Both are trained on the same batches. Candidates are the transducer's
+exact n-best outputs of its likeliest lengths under the grammar, and the LSTM's own answer.
+"""
+
+import torch
+from torch import Tensor
+
+from ftor.config import LSTMConfig, TransducerConfig
+from ftor.networks.alignment import Reading
+from ftor.networks.decoding import n_best_outputs
+from ftor.networks.lstm import LSTMSeq2Seq
+from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Output
+from ftor.networks.transducer import Transducer
+from ftor.text.batches import Batch, SourceBatch
+
+
+class Rescored(Transducer):
+    """A transducer with an LSTM beside it. The arguments are those of `Transducer`."""
+
+    def __init__(
+        self,
+        config: TransducerConfig,
+        source_size: int,
+        classes: int,
+        vector_size: int | None = None,
+        emphasis: bool = False,
+    ) -> None:
+        super().__init__(config, source_size, classes, vector_size, emphasis)
+        sizes = LSTMConfig(
+            architecture="lstm",
+            width=config.width,
+            hidden=config.rescorer_hidden,
+            recurrent_dropout=config.recurrent_dropout,
+            layer_dropout=config.layer_dropout,
+        )
+        self.rescorer = LSTMSeq2Seq(sizes, source_size, classes, vector_size)
+
+    def forward(self, batch: Batch) -> Losses:
+        """The loss terms of the transducer; the tokens' also has that of the LSTM."""
+        losses = super().forward(batch)
+        return losses._replace(tokens=losses.tokens + self._lstm_losses(batch))
+
+    def _lstm_losses(self, batch: Batch) -> Tensor:
+        """−log P(y|x) of the LSTM, (B,)."""
+        return self.rescorer(batch).tokens * (batch.target_lengths + 1)
+
+    @torch.no_grad()
+    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
+        """The candidate of highest score, w · log P of the transducer + (1 − w) · log P of the LSTM."""
+        own = super().decode(batch, k, constraint)
+        candidates = [[output] for output in own]
+        if constraint.n_best is not None and self.config.candidates > 1:
+            allowed = None
+            if constraint.lengths is not None:
+                allowed = constraint.lengths(self.config.longest_target(batch.source.shape[1]))
+            more = n_best_outputs(self, batch, k, self.config.candidates, constraint.n_best, allowed)
+            candidates = [some or [output] for output, some in zip(own, more, strict=True)]
+        self._add_written(batch, candidates, constraint)
+        return self._best(batch, candidates)
+
+    def _add_written(
+        self, batch: SourceBatch, candidates: list[list[Output]], constraint: Constraint
+    ) -> None:
+        """Add the LSTM's answers that are allowed, scored by the transducer."""
+        written = self.rescorer.decode(batch, 1, constraint)
+        reach = (batch.source_lengths * self.config.max_fertility).tolist()
+        rows, outputs = [], []
+        for row, output in enumerate(written):
+            new = all(output.choices != other.choices for other in candidates[row])
+            fits = 0 < len(output.choices) <= reach[row]
+            allowed = constraint.accepts is None or (fits and constraint.accepts(row, output.choices))
+            if new and fits and allowed:
+                rows.append(row)
+                outputs.append(output)
+        if rows:
+            taken = batch.take(torch.tensor(rows, device=batch.source.device))
+            for row, output in zip(rows, self._scored(taken, outputs), strict=True):
+                candidates[row].append(output)
+
+    def _scored(self, batch: SourceBatch, outputs: list[Output]) -> list[Output]:
+        """Outputs, one per row, with the transducer's log P(l|x) + log P(y|x,l)."""
+        choices, lengths = _padded([output.choices for output in outputs], batch.source.device)
+        reading: Reading = self.read(batch.source, batch.source_lengths, batch.emphasised)
+        length_scores = reading.fertility.log_prob_length(lengths)
+        p = self.token_probabilities(batch, reading, lengths).gather(-1, choices[..., None]).squeeze(-1)
+        real = torch.arange(p.shape[1], device=p.device) < lengths[:, None]
+        scores = length_scores + ((p + FLOOR).log() * real).sum(1)
+        rows = zip(outputs, scores.tolist(), length_scores.tolist(), strict=True)
+        return [Output(output.choices, score, length) for output, score, length in rows]
+
+    def _best(self, batch: SourceBatch, candidates: list[list[Output]]) -> list[Output]:
+        flat = [(row, output) for row, some in enumerate(candidates) for output in some]
+        device, size = batch.source.device, 1024
+        scores: list[float] = []
+        for first in range(0, len(flat), size):
+            part = flat[first : first + size]
+            rows = torch.tensor([row for row, _ in part], device=device)
+            choices, lengths = _padded([output.choices for _, output in part], device)
+            source_lengths = batch.source_lengths[rows]
+            source = batch.source[rows][:, : int(source_lengths.max())]
+            golds = Batch(source, source_lengths, choices, lengths, None, None, rows)
+            scores += (-self._lstm_losses(golds)).tolist()
+        weight = self.config.rescoring_weight
+        best: list[tuple[float, Output] | None] = [None] * len(candidates)
+        for (row, output), score in zip(flat, scores, strict=True):
+            mixed = weight * output.score + (1 - weight) * score
+            held = best[row]
+            if held is None or mixed > held[0]:
+                best[row] = mixed, output
+        return [one[1] for one in best if one is not None]
+
+
+def _padded(sequences: list[list[int]], device: torch.device) -> tuple[Tensor, Tensor]:
+    """Sequences as a tensor (B, L), padded with 0, and their lengths (B,)."""
+    lengths = [len(sequence) for sequence in sequences]
+    longest = max(lengths)
+    rows = [sequence + [0] * (longest - len(sequence)) for sequence in sequences]
+    return torch.tensor(rows, device=device), torch.tensor(lengths, device=device)
