@@ -34,6 +34,14 @@ class DataConfig(Section):
     copy_case: Literal["same", "any"] = Field("same", description="any: words that differ in case are copies")
     no_copy: list[str] = Field([], description="target tokens that are never trained as copies")
     emphasis: bool = Field(False, description="sources are `sentence ; word`, and the word is marked")
+    programs: Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix"] = Field(
+        "none", description="the notation of targets that are read as trees; auto finds it"
+    )
+    unit_share: float = Field(0.98, gt=0, description="share of parents that join with a child; 2: none")
+    unit_child_share: float = Field(
+        0.98, gt=0, description="share of children that join with their parent; 2: none"
+    )
+    unit_count: int = Field(5, ge=1, description="least number of pairs of units that are joined")
 
 
 class TrainingConfig(Section):
@@ -81,5 +89,7 @@ class TrainingConfig(Section):
 class DecodingConfig(Section):
     """How outputs are searched: `[decoding]`."""
 
-    grammar: str | None = Field(None, description="a shipped grammar or a .cfg file; outputs derive from it")
+    grammar: str | None = Field(
+        None, description="a shipped grammar or a .cfg file; infer: from training programs; none: no grammar"
+    )
     lengths: int = Field(1, ge=1, description="k, how many output lengths are tried with the grammar")

@@ -1,7 +1,7 @@
 """Reads pairs of source and target from TSV files."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,12 +23,14 @@ class Pair:
         source, target: their tokens.
         line: the line of the file that they come from, counted from 1.
         emphasis: the source word that the target should emphasise, if any.
+        target_text: the target as it is written in the file.
     """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
     line: int
     emphasis: str | None = None
+    target_text: str = field(default="", compare=False)
 
 
 class Source(NamedTuple):
@@ -137,7 +139,8 @@ def read_pairs(
         except DataError as error:
             problems.append(f"{path}:{number}: {error}")
             continue
-        pairs.append(Pair(source, tokenize(columns[1], target_tokenizer), number, word))
+        target = tokenize(columns[1], target_tokenizer)
+        pairs.append(Pair(source, target, number, word, columns[1]))
     if problems:
         raise DataError("\n".join(problems))
     if not pairs:

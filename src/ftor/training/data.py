@@ -1,7 +1,7 @@
 """The pairs that a run trains and selects epochs on, after checks against its network and the free memory."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import psutil
@@ -11,6 +11,8 @@ from ftor.datasets.splits import hold_out, load_splits
 from ftor.model.model import Model
 from ftor.reporting import Report
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
+from ftor.text.programs import Programs, UnitSettings
+from ftor.text.programs.pairs import encode_pairs, learn_programs
 from ftor.text.reading import DataError, Pair
 
 BYTES_PER_CUBE = 12
@@ -28,6 +30,7 @@ class TrainingData:
         reachable_dev: the dev pairs whose target length has a probability above 0.
         train_name: name of the training file, for messages.
         data_folder: the data folder that the user named, if any.
+        programs: how targets are written in units, if they are programs.
     """
 
     train: list[Pair]
@@ -36,6 +39,7 @@ class TrainingData:
     reachable_dev: list[Pair]
     train_name: str
     data_folder: Path | None = None
+    programs: Programs | None = None
 
 
 def load_training_data(
@@ -54,6 +58,17 @@ def load_training_data(
     """
     splits = load_splits(config, data_folder, run_folder, report)
     train_path = splits.paths["train"]
+    programs = None
+    if config.data.programs != "none":
+        data = config.data
+        files = {"train": splits.train, "dev": splits.dev or [], "test": splits.test}
+        settings = UnitSettings(data.unit_share, data.unit_child_share, data.unit_count)
+        programs = learn_programs(data.programs, files, settings, config.model.copies, report)
+    if programs is not None:
+        train, dev, test = (
+            encode_pairs(programs, pairs or []) for pairs in (splits.train, splits.dev, splits.test)
+        )
+        splits = replace(splits, train=train, dev=dev if splits.dev is not None else None, test=test)
     train = _reachable(splits.train, config, train_path, report)
     if not train:
         raise DataError(f"{train_path}: expected pairs that can be learned, found none")
@@ -67,7 +82,7 @@ def load_training_data(
         raise DataError(f"{dev_path}: expected dev pairs that model.max_fertility can reach, found none")
     if len(reachable_dev) < len(dev):
         report.warn(f"{dev_path}: {len(dev) - len(reachable_dev)} of {len(dev)} pairs are out of reach")
-    return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), data_folder)
+    return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), data_folder, programs)
 
 
 def wanted_alignments(config: Config, pairs: Sequence[Pair]) -> list[list[tuple[int, int]]] | None:
