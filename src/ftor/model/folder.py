@@ -11,12 +11,14 @@ from ftor.grammar import Grammar
 from ftor.model.tensors import CheckpointError, load_tensors
 from ftor.networks import Network, build
 from ftor.text.copying import Copying
+from ftor.text.programs import Programs
 from ftor.text.vocabularies import Vocabularies
 
 CONFIG_FILE = "config.toml"
 WORDS_FILE = "vocab.json"
 GRAMMAR_FILE = "grammar.cfg"
 WEIGHTS_FILE = "model.safetensors"
+PROGRAMS_FILE = "programs.json"
 
 
 def copying_of(config: Config) -> Copying | None:
@@ -39,15 +41,33 @@ def read_description(folder: Path) -> tuple[Config, Vocabularies]:
     return config, vocabularies
 
 
+def read_programs(folder: Path) -> Programs | None:
+    """Read how a model folder writes its outputs in units. None if its outputs are plain tokens."""
+    path = folder / PROGRAMS_FILE
+    if not path.exists():
+        return None
+    try:
+        return Programs.from_dict(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise CheckpointError(f"{path}: not a description of programs: {error!r}") from None
+
+
 def write_description(
-    folder: Path, config: Config, source: list[str], target: list[str], grammar: Grammar | None
+    folder: Path,
+    config: Config,
+    source: list[str],
+    target: list[str],
+    grammar: Grammar | None,
+    programs: Programs | None = None,
 ) -> None:
-    """Write the configuration, the source and target tokens and the grammar."""
+    """Write the configuration, the source and target tokens, the grammar and the units of programs."""
     tokens = {"source": source, "target": target}
     write_text(folder / CONFIG_FILE, config.to_toml())
     write_text(folder / WORDS_FILE, json.dumps(tokens, ensure_ascii=False, indent=0) + "\n")
     if grammar is not None:
         write_text(folder / GRAMMAR_FILE, grammar.text)
+    if programs is not None:
+        write_text(folder / PROGRAMS_FILE, json.dumps(programs.to_dict(), ensure_ascii=False) + "\n")
 
 
 def check_description(folder: Path, source: list[str], target: list[str], grammar: Grammar | None) -> None:

@@ -19,14 +19,18 @@ from ftor.model.folder import (
     copying_of,
     read_description,
     read_network,
+    read_programs,
     write_description,
 )
 from ftor.model.judging import derives, judge
 from ftor.model.predicting import predict_batch
 from ftor.model.prediction import Prediction
+from ftor.model.programs import training_grammar, uses_grammar, with_programs
 from ftor.model.tensors import save_tensors
 from ftor.networks import Network, build
 from ftor.reporting import SILENT, Report
+from ftor.text.programs import Programs
+from ftor.text.programs.pairs import encode_pairs
 from ftor.text.reading import Pair, read_pairs, read_source, read_sources
 from ftor.text.vocabularies import Vocabularies
 
@@ -47,6 +51,7 @@ class Model:
         network: its network.
         grammar: the grammar that it was trained with, if any.
         folder: the folder that it was loaded from, if any.
+        programs: how outputs are written in units, if they are programs.
     """
 
     def __init__(
@@ -57,9 +62,10 @@ class Model:
         grammar: Grammar | None = None,
         data_folder: Path | None = None,
         folder: Path | None = None,
+        programs: Programs | None = None,
     ) -> None:
         self.config, self.vocabularies, self.network, self.grammar = config, vocabularies, network, grammar
-        self.folder, self._data_folder = folder, data_folder
+        self.folder, self._data_folder, self.programs = folder, data_folder, programs
         self._trained_words = len(vocabularies.source.tokens)
 
     @classmethod
@@ -70,6 +76,7 @@ class Model:
         data_folder: Path | None = None,
         report: Report = SILENT,
         run_folder: Path | None = None,
+        programs: Programs | None = None,
     ) -> Self:
         """Make an untrained model. Its weights are drawn from torch's generator.
 
@@ -79,15 +86,16 @@ class Model:
             data_folder: where pretrained vectors and the facts of a dataset are, if not in the usual folders.
             report: receives what is read.
             run_folder: the folder of a run that is resumed. It describes its pretrained network, if any.
+            programs: how the targets of the pairs are written in units, if they are programs.
         """
-        grammar = Grammar.read(config.decoding.grammar) if config.decoding.grammar else None
+        grammar = training_grammar(config, pairs, programs)
         terminals, data = grammar.terminals if grammar else (), config.data
         words = Vocabularies.of(pairs, copying_of(config), data.start_token, data.lowercase, terminals)
         if data.vectors is None:
             network, vocabularies = build(config, words, folder=run_folder)
         else:
             network, vocabularies = word_vectors.build_with_vectors(config, words, data_folder, report)
-        return cls(config, vocabularies, network, grammar, data_folder)
+        return cls(config, vocabularies, network, grammar, data_folder, programs=programs)
 
     @classmethod
     def load(
@@ -97,8 +105,11 @@ class Model:
         folder = Path(folder)
         config, words = read_description(folder)
         network, vocabularies = read_network(folder, config, words)
-        grammar = Grammar.read(folder / GRAMMAR_FILE) if config.decoding.grammar else None
-        return cls(config, vocabularies, network.to(device).eval(), grammar, data_folder, folder)
+        programs = read_programs(folder)
+        has_grammar = uses_grammar(config, programs) is not None
+        grammar = Grammar.read(folder / GRAMMAR_FILE) if has_grammar else None
+        network = network.to(device).eval()
+        return cls(config, vocabularies, network, grammar, data_folder, folder, programs)
 
     def save(self, folder: str | Path) -> None:
         """Write a model folder that `ftor.load` reads.
@@ -116,7 +127,7 @@ class Model:
     def save_description(self, folder: Path) -> None:
         """Write everything but the weights. Training does not change it."""
         target = self.vocabularies.target.tokens
-        write_description(folder, self.config, self.trained_words, target, self.grammar)
+        write_description(folder, self.config, self.trained_words, target, self.grammar, self.programs)
         self.network.save_description(folder)
 
     def check_description(self, folder: Path) -> None:
@@ -207,7 +218,8 @@ class Model:
                 predictions.update(zip(rows, some, strict=True))
                 count.advance(len(rows), "predicted")
         self.network.train(was_training)
-        return [predictions[row] for row in range(len(sources))]
+        in_order = [predictions[row] for row in range(len(sources))]
+        return in_order if self.programs is None else with_programs(in_order, self.programs)
 
     @property
     def uses_grammar(self) -> bool:
@@ -245,6 +257,8 @@ class Model:
         if isinstance(pairs, str | Path):
             data = self.config.data
             pairs = read_pairs(Path(pairs), data.source_tokenizer, data.target_tokenizer, data.emphasis)
+        if self.programs is not None:
+            pairs = encode_pairs(self.programs, pairs)
         predictions = self.predict(
             [pair.source for pair in pairs],
             emphasis=[pair.emphasis for pair in pairs],

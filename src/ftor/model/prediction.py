@@ -45,10 +45,11 @@ class Prediction:
 
     Attributes:
         source: the tokens of the sentence, with the start token if the model has one.
-        tokens: the tokens of the output.
+        tokens: the tokens of the output, or its units if it is a program.
         score: log P(l|x) + log P(y|x,l) for an output y of length l. For a baseline log P(y|x).
         length_score: log P(l|x). None for a baseline.
         structure: how the output was made. None if it was not requested, and for a baseline.
+        program: the text of an output that is a program. None for an output of plain tokens.
         well_formed: whether the grammar derives the output. False only if the grammar derives no output that
             the model can write. None without a grammar.
     """
@@ -59,11 +60,12 @@ class Prediction:
     length_score: float | None
     structure: Structure | None = field(default=None, repr=False)
     well_formed: bool | None = None
+    program: str | None = None
 
     @property
     def text(self) -> str:
-        """The output, its tokens joined by spaces."""
-        return " ".join(self.tokens)
+        """The output as in the training file: a program, or tokens joined by spaces."""
+        return " ".join(self.tokens) if self.program is None else self.program
 
     @property
     def length(self) -> int:

@@ -60,7 +60,7 @@ class Trainer:
         torch.manual_seed(settings.seed)
         checkpoints = Checkpoints(folder)
         started = folder if checkpoints.newest.exists() else None
-        self.model = Model.new(config, data.train, data.data_folder, report, started)
+        self.model = Model.new(config, data.train, data.data_folder, report, started, data.programs)
         self.model.add_words(pair.source for pair in data.dev)
         check_grammar(self.model, data, report)
         wanted = wanted_alignments(config, data.train)

@@ -157,10 +157,12 @@ class Programs:
         """
         try:
             symbols = unflatten([self.unit(name) for name in names], strict)
-        except Unfinished as error:
-            raise ProgramError(f"{error}: {' '.join(names)}") from None
-        nodes = [Node(symbol.kind, symbol.text, children) for symbol, children in symbols]  # type: ignore[arg-type]
-        return self.notation.write(nodes)
+            nodes = [Node(symbol.kind, symbol.text, children) for symbol, children in symbols]  # type: ignore[arg-type]
+            return self.notation.write(nodes)
+        except (Unfinished, ProgramError) as error:
+            if strict:
+                raise ProgramError(f"{error}: {' '.join(names)}") from None
+            return " ".join(names)
 
     def unit(self, name: str) -> Unit:
         """The unit of a name; an atom if the name is unknown."""

@@ -51,8 +51,8 @@ def learn_programs(
     after = sum(len(pair.target) for pair in encoded) / len(train)
     units = len({unit for pair in encoded for unit in pair.target})
     report.say(
-        f"targets: programs ({programs.notation.name}), {after:.1f} units each instead of {before:.1f} tokens, "
-        f"{units} different units"
+        f"targets: programs ({programs.notation.name}), {after:.1f} units each, not {before:.1f} tokens; "
+        f"there are {units} units"
     )
     return programs
 
@@ -71,7 +71,7 @@ def _problem(programs: Programs, pair: Pair) -> str:
 
 
 def encode_pairs(programs: Programs, pairs: Iterable[Pair]) -> list[Pair]:
-    """The pairs with targets in units. A target that is no program keeps its tokens, which no output equals."""
+    """The pairs with targets in units. A target that is no program keeps its tokens."""
     return [replace(pair, target=_units(programs, pair)) for pair in pairs]
 
 

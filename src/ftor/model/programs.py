@@ -1,0 +1,44 @@
+"""Models whose outputs are programs: the grammar that is inferred for them, and their texts."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ftor.config import Config
+from ftor.grammar import Grammar
+from ftor.grammar.inferring import Language, infer
+from ftor.model.prediction import Prediction
+from ftor.text.programs import Programs
+from ftor.text.programs.codec import CLOSE_NAME
+from ftor.text.programs.units import slots
+from ftor.text.reading import Pair
+
+INFER = "infer"
+NONE = "none"
+
+
+def uses_grammar(config: Config, programs: Programs | None) -> str | None:
+    """The grammar that a model is trained with, if any. The default for programs is `INFER`."""
+    name = config.decoding.grammar or (INFER if programs is not None else NONE)
+    return None if name == NONE or (name == INFER and programs is None) else name
+
+
+def training_grammar(config: Config, pairs: Sequence[Pair], programs: Programs | None) -> Grammar | None:
+    """The grammar of a new model, inferred from the targets of its training pairs or read from a file."""
+    name = uses_grammar(config, programs)
+    if name is None:
+        return None
+    if name != INFER or programs is None:
+        return Grammar.read(name)
+    return Grammar.parse(inferred_grammar(pairs, programs, config.model.copies), "inferred grammar")
+
+
+def inferred_grammar(pairs: Sequence[Pair], programs: Programs, copies: bool = False) -> str:
+    """The text of a grammar over the units of training targets. With `copies`, names may be copied."""
+    language = Language({name: slots(unit) for name, unit in programs.units.items()}, CLOSE_NAME)
+    copied = {unit for pair in pairs for unit in pair.target if unit in pair.source} if copies else set()
+    return infer((pair.target for pair in pairs), language, copied=copied)
+
+
+def with_programs(predictions: Sequence[Prediction], programs: Programs) -> list[Prediction]:
+    """Predictions with the texts of their programs. `?` stands for parts that an output lacks."""
+    return [replace(one, program=programs.decode(one.tokens, strict=False)) for one in predictions]
