@@ -1,0 +1,106 @@
+"""Models of programs: trained on units, constrained by the inferred grammar, asked for texts."""
+
+import json
+
+import pytest
+
+import ftor
+from ftor.text.programs import Programs
+from ftor.text.reading import Pair, read_pairs
+from support.tiny import run_here, set_arguments
+
+ROOMS, THINGS = ["kitchen", "hall", "attic"], ["lamp", "fan"]
+PAIRS = [
+    (f"turn {state} the {thing} in the {room}", f"(set (device {thing} (room {room})) (state {state}))")
+    for state in ("on", "off")
+    for thing in THINGS
+    for room in ROOMS
+]
+
+
+def write(path, pairs):
+    path.write_text("".join(f"{source}\t{target}\n" for source, target in pairs), "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """Give the folder of a model of smart-home programs, and its files."""
+    folder = tmp_path_factory.mktemp("home")
+    for name in ("train", "dev", "test"):
+        write(folder / f"{name}.tsv", PAIRS)
+    settings = {"model.rescorer_hidden": 8, "training.alignment_epochs": 1}
+    files = [part for split in ("train", "dev", "test") for part in (f"--{split}", folder / f"{split}.tsv")]
+    finished = run_here("train", "programs", *files, "--out", folder / "model", *set_arguments(settings))
+    assert finished.code == 0, finished.err
+    assert "targets: programs (s-expression)" in finished.err
+    return folder
+
+
+def test_outputs_are_programs_of_the_inferred_grammar(home):
+    model = ftor.load(home / "model")
+    for prediction in model.predict([source for source, _ in PAIRS]):
+        assert prediction.well_formed
+        assert model.programs.encode(prediction.text) == list(prediction.tokens)
+
+
+def test_gold_programs_are_judged_by_their_text(home):
+    model = ftor.load(home / "model")
+    predictions = model.predict([source for source, _ in PAIRS])
+    right = [(one.source[1:], one.text) for one in predictions]
+    path = write(home / "right.tsv", [(" ".join(source), text) for source, text in right])
+    assert model.evaluate(path).exact_match == 1
+    other = write(home / "other.tsv", [(source, f"(oops {text})") for source, text in PAIRS])
+    assert model.evaluate(other).exact_match == 0
+
+
+def test_the_folder_keeps_the_units(home, tmp_path):
+    model = ftor.load(home / "model")
+    model.save(tmp_path / "again")
+    again = ftor.load(tmp_path / "again")
+    assert again.programs.to_dict() == model.programs.to_dict()
+    sentence = [PAIRS[0][0]]
+    assert again.predict(sentence)[0].text == model.predict(sentence)[0].text
+
+
+def test_a_damaged_description_is_named(home, tmp_path):
+    ftor.load(home / "model").save(tmp_path / "damaged")
+    (tmp_path / "damaged/programs.json").write_text('{"notation": 3}')
+    with pytest.raises(ftor.errors.FtorError, match=r"programs\.json"):
+        ftor.load(tmp_path / "damaged")
+
+
+def test_without_the_grammar_text_is_still_written(home):
+    predictions = ftor.load(home / "model").predict([source for source, _ in PAIRS], grammar=None)
+    assert all(isinstance(prediction.text, str) for prediction in predictions)
+
+
+def test_one_bad_target_leaves_all_as_tokens(tmp_path):
+    bad = [*PAIRS[:5], ("turn on", "(set (device")]
+    finished = run_here(
+        *("train", "programs", "--train", write(tmp_path / "train.tsv", PAIRS)),
+        *("--dev", write(tmp_path / "dev.tsv", bad), "--out", tmp_path / "model"),
+        *set_arguments({"model.max_fertility": 9, "model.rescorer": "none", "training.alignment_epochs": 1}),
+    )
+    assert finished.code == 0, finished.err
+    assert "plain tokens, because of dev line 6: '(' is not closed" in finished.err
+    assert ftor.load(tmp_path / "model").programs is None
+
+
+def test_grammar_none_turns_the_inferred_grammar_off(tmp_path):
+    finished = run_here(
+        *("train", "programs", "--train", write(tmp_path / "train.tsv", PAIRS), "--out", tmp_path / "model"),
+        *set_arguments(
+            {"decoding.grammar": "none", "model.rescorer": "none", "training.alignment_epochs": 1}
+        ),
+    )
+    assert finished.code == 0, finished.err
+    model = ftor.load(tmp_path / "model")
+    assert (model.grammar, model.programs is None) == (None, False)
+
+
+def test_units_do_not_change_on_the_way_to_the_folder_and_back(home):
+    pairs = read_pairs(home / "train.tsv")
+    assert isinstance(pairs[0], Pair)
+    programs = Programs.from_dict(json.loads((home / "model/programs.json").read_text("utf-8")))
+    assert [programs.decode(programs.encode(pair.target_text)) for pair in pairs] == [t for _, t in PAIRS]

@@ -1,0 +1,113 @@
+"""A rescorer ranks exactly the candidates that the transducer and the LSTM give."""
+
+import itertools
+
+import pytest
+import torch
+
+from ftor.config import Config
+from ftor.grammar import Grammar
+from ftor.networks import Constraint
+from ftor.networks.decoding import n_best_outputs
+from ftor.networks.rescored import Rescored
+from ftor.text.reading import Pair
+from ftor.text.vocabularies import Vocabularies
+
+SIZES = ["model.width=8", "model.fertility_hidden=4", "model.decoder_hidden=4", "model.scorer_hidden=8"]
+PAIRS = [Pair(("a", "b"), ("x", "y", "z"), 1), Pair(("b",), ("y",), 2)]
+GRAMMAR = Grammar.parse("S -> 'x' | 'y' S | 'z' S S")
+
+
+def network(*overrides):
+    settings = [*SIZES, "model.rescorer=lstm", "model.rescorer_hidden=4", "model.max_fertility=2", *overrides]
+    config = Config.load("transducer", settings)
+    words = Vocabularies.of(PAIRS, None, True, False, GRAMMAR.terminals)
+    made, words = Rescored.build(config, words)
+    assert isinstance(made, Rescored)
+    return made.eval(), words
+
+
+def constraint(words, sources):
+    def lengths(most):
+        return torch.tensor(GRAMMAR.lengths(most))
+
+    def accepts(row, choices):
+        return GRAMMAR.accepts(words.output(choices, sources[row]))
+
+    return Constraint(lengths, GRAMMAR.best, accepts, GRAMMAR.n_best)
+
+
+def every_string(words, longest):
+    for length in range(1, longest + 1):
+        for choices in itertools.product(range(len(words.target)), repeat=length):
+            if GRAMMAR.accepts(words.output(choices, ())):
+                yield list(choices)
+
+
+def log_probabilities(made, batch, strings):
+    """Log P(y|x) of the transducer and of the LSTM, one string at a time from the losses."""
+    from ftor.text.batches import Batch
+
+    for choices in strings:
+        gold = torch.tensor([choices])
+        one = Batch(
+            batch.source,
+            batch.source_lengths,
+            gold,
+            torch.tensor([len(choices)]),
+            None,
+            None,
+            torch.arange(1),
+        )
+        both = made(one)
+        lstm = made._lstm_losses(one)
+        yield float(-(both.tokens - lstm) - both.length), float(-lstm)
+
+
+@torch.no_grad()
+def test_n_best_outputs_are_the_best_of_all_strings():
+    made, words = network()
+    batch = words.source_batch([("a", "b")], GRAMMAR.terminals)
+    strings = list(every_string(words, 6))
+    scores = dict(zip(map(tuple, strings), log_probabilities(made, batch, strings), strict=True))
+    (outputs,) = n_best_outputs(made, batch, 6, 5, GRAMMAR.n_best, torch.tensor(GRAMMAR.lengths(6)))
+    for length in range(1, 7):
+        of_length = sorted((score for s, (score, _) in scores.items() if len(s) == length), reverse=True)[:5]
+        found = [output.score for output in outputs if len(output.choices) == length]
+        assert found == pytest.approx(of_length, abs=1e-3)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.3, 1.0])
+@torch.no_grad()
+def test_the_best_by_both_scores_is_chosen(weight):
+    made, words = network(f"model.rescoring_weight={weight}", "model.candidates=200")
+    batch = words.source_batch([("a", "b")], GRAMMAR.terminals)
+    strings = list(every_string(words, 6))
+    mixed = [
+        (weight * transducer + (1 - weight) * lstm, string)
+        for string, (transducer, lstm) in zip(strings, log_probabilities(made, batch, strings), strict=True)
+    ]
+    (output,) = made.decode(batch, 6, constraint(words, [("a", "b")]))
+    assert output.choices == max(mixed)[1]
+
+
+@torch.no_grad()
+def test_a_batch_gives_the_same_as_one_by_one():
+    made, words = network()
+    sources = [("a", "b"), ("b",), ("a", "a", "b")]
+    together = made.decode(words.source_batch(sources, GRAMMAR.terminals), 3, constraint(words, sources))
+    for source, output in zip(sources, together, strict=True):
+        (alone,) = made.decode(
+            words.source_batch([source], GRAMMAR.terminals), 3, constraint(words, [source])
+        )
+        assert alone.choices == output.choices
+
+
+def test_both_networks_are_trained():
+    made, words = network()
+    from ftor.text.encoded_pairs import EncodedPairs
+
+    losses = made.train()(EncodedPairs(PAIRS, words).batch(torch.arange(2)))
+    (losses.tokens + losses.length).sum().backward()
+    without = [name for name, value in made.named_parameters() if value.grad is None]
+    assert without == []
