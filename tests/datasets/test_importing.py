@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from ftor.datasets import DATASETS
-from ftor.datasets.importing import Candidate, import_files
+from ftor.datasets.archives import Candidate
+from ftor.datasets.importing import import_files
 from ftor.reporting import SILENT
 from ftor.text.reading import DataError
 from support.archives import PAIRS, VECTORS, row, tree, write_all, zip_of

@@ -11,7 +11,7 @@ from ftor.datasets.published import PublishedDataset
 from ftor.metrics import Grouping, Judge, Scorer
 from ftor.reporting import Report
 
-_NOT_DATASETS = ("fetching", "folders", "importing", "published", "splits", "terms")
+_NOT_DATASETS = ("archives", "fetching", "folders", "importing", "published", "splits", "terms")
 _NAMES = [module.name for module in iter_modules(__path__) if module.name not in _NOT_DATASETS]
 
 DATASETS: dict[str, PublishedDataset] = {

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ftor._version import __version__
-from ftor.datasets.importing import Candidate, ImportResult, import_files, open_candidates
+from ftor.datasets.archives import Candidate, open_candidates
+from ftor.datasets.importing import ImportResult, import_files
 from ftor.datasets.published import Download, PublishedDataset
 from ftor.errors import FtorError
 from ftor.reporting import Report

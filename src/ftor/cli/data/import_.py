@@ -19,7 +19,8 @@ def import_(
 ) -> None:
     """Copy the files of the known datasets from a folder or a zip. Every line is checked first."""
     from ftor.datasets import DATASETS  # here for start-up time
-    from ftor.datasets.importing import import_files, open_candidates
+    from ftor.datasets.archives import open_candidates
+    from ftor.datasets.importing import import_files
     from ftor.show.data import imported_table
     from ftor.text.reading import DataError
 
