@@ -29,7 +29,6 @@ lint: .venv/ready
 	$(BIN)/mypy
 
 docs: .venv/ready
-	$(BIN)/pip install -q -c constraints.txt --group docs
 	$(BIN)/mkdocs build --strict
 
 clean:

@@ -3,15 +3,17 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
-from mkdocs.structure.pages import Page
 from pydantic import BaseModel
 
 from ftor.config import Config
 
+if TYPE_CHECKING:
+    from mkdocs.structure.pages import Page
 
-def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
+
+def on_page_markdown(markdown: str, page: "Page", **_: object) -> str:
     """Fill in what a page has a marker for."""
     for marker, generate in {"<!-- commands -->": commands, "<!-- configuration -->": configuration}.items():
         if marker in markdown:

@@ -1,63 +1,77 @@
+"""README and the page of the first model: real runs give the output that they show."""
+
 import contextlib
 import io
 import re
 import shlex
-from pathlib import Path
+import shutil
 
 import pytest
 import torch
-import typer
 
-from ftor.cli.main import app
+from support.pages import PAGES, ROOT, blocks, commands
+from support.tiny import run_here
 
-README = Path(__file__).parents[2] / "README.md"
+README = "README.md"
+FIRST_MODEL = "docs/getting-started/first-model.md"
 
 
 @pytest.fixture
-def default_print_options():
+def _default_print_options():
     yield
     torch.set_printoptions(profile="default")
 
 
-@pytest.mark.usefixtures("default_print_options")
+@pytest.mark.usefixtures("_default_print_options")
 def test_python_example_prints_what_the_readme_shows():
-    code, shown = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", README.read_text(), re.S).groups()
+    (code,), (*_, shown) = blocks(README, "python"), blocks(README, "")
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        exec(compile(code, str(README), "exec"), {})
+        exec(compile(code, README, "exec"), {})
     assert printed.getvalue() == shown
 
 
-def test_commands_are_targets_of_the_makefile():
-    named = set(re.findall(r"(?:`|^    )make (\w+)", README.read_text(), re.M))
-    targets = set(re.findall(r"^(\w+):", (README.parent / "Makefile").read_text(), re.M))
-    assert {"demo", "test"} <= named <= targets
+def test_the_first_screen_has_the_two_commands():
+    assert [command.split("  ")[0] for command in commands(README)][:2] == ["make demo", "make test"]
 
 
-def test_links_lead_somewhere():
-    links = re.findall(r"\]\(([^)#]+)\)", README.read_text())
-    assert links
-    assert [link for link in links if not (README.parent / link).exists()] == []
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "examples/README.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text("utf-8"))
+    links = [link for link in links if not link.startswith("https://")]
+    assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
 
 
-PAGES = [
-    "README.md",
-    *(
-        f"docs/{page}.md"
-        for page in ("results/index", "how-to/train", "how-to/parse", "how-to/rewrite-sentences")
-    ),
-    *(f"docs/how-to/{page}.md" for page in ("baselines", "tune", "get-data", "reproduce")),
-]
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory):
+    """Run all commands of both pages as they are, each once; gives what they print."""
+    folder = tmp_path_factory.mktemp("readme")
+    shutil.copytree(ROOT / "examples" / "home", folder / "examples" / "home")
+    printed = {}
+    with contextlib.chdir(folder):
+        for command in (*commands(README), *commands(FIRST_MODEL)):
+            if command.startswith("ftor ") and command not in printed:
+                finished = run_here(*shlex.split(command)[1:])
+                assert finished.code == 0, f"{command}\n{finished.err}"
+                printed[command] = finished.out
+    return printed
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_commands_are_understood(page):
-    text = (README.parent / page).read_text("utf-8")
-    lines = re.findall(r"^    (?:accelerate launch .* -m )?(ftor .*)$", text, re.M)
-    assert lines
-    for line in lines:
-        words = shlex.split(line, comments=True)[1:]
-        command = typer.main.get_command(app)
-        while hasattr(command, "commands"):
-            command = command.commands[words.pop(0)]
-        assert command.make_context("ftor", words).params
+@pytest.mark.slow
+def test_the_commands_of_the_readme_print_what_it_shows(outputs):
+    assert {command for command in commands(README) if command.startswith("ftor")} <= outputs.keys()
+    shown = [part.strip() for part in re.split("…|\n", blocks(README, "")[0])]
+    assert [part for part in shown if part not in "".join(outputs.values())] == []
+
+
+@pytest.mark.slow
+def test_the_commands_of_the_first_model_print_what_the_page_shows(outputs):
+    printed = "\n".join(line.rstrip() for line in "".join(outputs.values()).splitlines())
+    _, table, prediction, explained = blocks(FIRST_MODEL, "")
+    assert table in printed
+    assert f'"prediction": "{prediction.strip()}"' in printed
+    assert explained in printed
+    text = PAGES[FIRST_MODEL].read_text("utf-8")
+    odd = re.findall(r'"prediction": "(\w+ lamp attic)".*"score": (-[\d.]+)', printed)
+    assert [output for output, _ in odd] == ["open lamp attic", "off lamp attic"]
+    assert f"from {abs(float(odd[0][1])):.1f} to −{abs(float(odd[1][1])):.1f}" in " ".join(text.split())
