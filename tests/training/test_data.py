@@ -53,7 +53,7 @@ def test_training_pairs_out_of_reach_are_left_out_and_listed(load, tmp_path):
     loaded = load(report, train=SHORT + LONG + SHORT, dev=SHORT)
     assert lines(loaded.train) == [1, 3]
     (warning,) = report.warned
-    assert warning.startswith("left out 1 of 3 training pairs, whose targets are longer than 2 copies")
+    assert warning.startswith("left out 1 of 3 training pairs: their targets are longer than 2 copies")
     assert warning.endswith(f"{tmp_path / 'train.tsv'}:2: 3 target tokens from 1 source tokens")
 
 
@@ -73,14 +73,16 @@ def test_dev_pairs_out_of_reach_are_kept_but_have_no_loss(load):
     loaded = load(report, train=SHORT, dev=LONG + SHORT)
     assert lines(loaded.dev) == [1, 2]
     assert lines(loaded.reachable_dev) == [2]
-    assert report.warned[0].endswith("dev.tsv: 1 of 2 pairs are out of reach")
+    assert report.warned[0].endswith(
+        "dev.tsv: 1 of 2 dev targets are too long for model.max_fertility; the dev loss leaves them out"
+    )
 
 
 @pytest.mark.parametrize(
     ("train", "dev", "message"),
     [
-        (LONG, SHORT, "train.tsv: expected pairs that can be learned, found none"),
-        (SHORT, LONG, "dev.tsv: expected dev pairs that model.max_fertility can reach, found none"),
+        (LONG, SHORT, "train.tsv: all targets are too long for model.max_fertility"),
+        (SHORT, LONG, "dev.tsv: all dev targets are too long for model.max_fertility"),
     ],
 )
 def test_nothing_in_reach_is_an_error(load, train, dev, message):

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from ftor.config import TrainingConfig
-from ftor.training.schedule import parameter_groups, scheduled, set_learning_rates
+from ftor.training.schedule import parameter_groups, rate_factor, set_learning_rates
 
 
 class Network(nn.Module):
@@ -24,14 +24,14 @@ def names(network, group):
 
 def test_a_linear_schedule_rises_then_falls():
     settings = TrainingConfig(schedule="linear", warmup_steps=4, epochs=3)
-    factors = [scheduled(settings, step, 4) for step in range(12)]
+    factors = [rate_factor(settings, step, 4) for step in range(12)]
     assert factors == pytest.approx([0, 0.25, 0.5, 0.75, 1, 7 / 8, 6 / 8, 5 / 8, 4 / 8, 3 / 8, 2 / 8, 1 / 8])
 
 
 def test_a_constant_schedule_only_rises():
-    assert {scheduled(TrainingConfig(), step, 4) for step in range(240)} == {1.0}
+    assert {rate_factor(TrainingConfig(), step, 4) for step in range(240)} == {1.0}
     settings = TrainingConfig(warmup_steps=2)
-    assert [scheduled(settings, step, 4) for step in range(4)] == [0, 0.5, 1, 1]
+    assert [rate_factor(settings, step, 4) for step in range(4)] == [0, 0.5, 1, 1]
 
 
 def test_the_span_scorer_has_a_group_of_its_own():

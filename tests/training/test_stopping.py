@@ -12,10 +12,10 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_the_first_signal_is_a_request(number):
-    with stop_requests() as asked:
-        assert asked == [False]
+    with stop_requests() as request:
+        assert not request.asked
         signal.raise_signal(number)
-        assert asked == [True]
+        assert request.asked
 
 
 def test_a_second_ctrl_c_stops_at_once():
@@ -52,10 +52,10 @@ def test_other_threads_receive_no_signals():
     before, seen = signal.getsignal(signal.SIGINT), []
 
     def work():
-        with stop_requests() as asked:
-            seen.append((asked, signal.getsignal(signal.SIGINT)))
+        with stop_requests() as request:
+            seen.append((request.asked, signal.getsignal(signal.SIGINT)))
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
-    assert seen == [([False], before)]
+    assert seen == [(False, before)]

@@ -114,9 +114,9 @@ def run_jobs(workload: Workload, executor: Executor, board: Board) -> bool:
         False if Ctrl-C or SIGTERM ended the loop. The jobs that ran then were stopped at a checkpoint.
     """
     loop = _Loop(workload, executor, board)
-    with stop_requests() as asked, executor, board:
+    with stop_requests() as stop, executor, board:
         while True:
-            if asked[0]:
+            if stop.asked:
                 loop.close()
             loop.start_waiting()
             if not loop.running:

@@ -47,8 +47,8 @@ def load_training_data(
 ) -> TrainingData:
     """Load the pairs of an experiment and check that its network can be trained on them.
 
-    Training pairs whose target is out of reach are left out. If there is no dev file, some training pairs are
-    held out.
+    Training pairs whose target is too long for the network are left out. If there is no dev file, some
+    training pairs are held out.
 
     Args:
         config: the experiment.
@@ -71,7 +71,7 @@ def load_training_data(
         splits = replace(splits, train=train, dev=dev if splits.dev is not None else None, test=test)
     train = _reachable(splits.train, config, train_path, report)
     if not train:
-        raise DataError(f"{train_path}: expected pairs that can be learned, found none")
+        raise DataError(f"{train_path}: all targets are too long for model.max_fertility")
     dev = splits.dev
     if dev is None:
         train, dev = hold_out(train, report)
@@ -79,9 +79,12 @@ def load_training_data(
     reachable_dev = [pair for pair in dev if _can_reach(pair, config)]
     dev_path = splits.paths.get("dev", train_path)
     if not reachable_dev:
-        raise DataError(f"{dev_path}: expected dev pairs that model.max_fertility can reach, found none")
+        raise DataError(f"{dev_path}: all dev targets are too long for model.max_fertility")
     if len(reachable_dev) < len(dev):
-        report.warn(f"{dev_path}: {len(dev) - len(reachable_dev)} of {len(dev)} pairs are out of reach")
+        report.warn(
+            f"{dev_path}: {len(dev) - len(reachable_dev)} of {len(dev)} dev targets are too long for "
+            "model.max_fertility; the dev loss leaves them out"
+        )
     return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), data_folder, programs)
 
 
@@ -124,32 +127,32 @@ def _can_reach(pair: Pair, config: Config) -> bool:
 
 
 def _reachable(pairs: Sequence[Pair], config: Config, path: Path, report: Report) -> list[Pair]:
-    """The pairs whose target some fertilities can reach; the others are listed."""
-    out_of_reach = [pair for pair in pairs if not _can_reach(pair, config)]
-    if out_of_reach:
+    """The pairs whose target is not too long for the network. The others are listed."""
+    too_long = [pair for pair in pairs if not _can_reach(pair, config)]
+    if too_long:
         listed = "\n".join(
             f"  {path}:{pair.line}: {len(pair.target)} target tokens from {len(pair.source)} source tokens"
-            for pair in out_of_reach
+            for pair in too_long
         )
         report.warn(
-            f"left out {len(out_of_reach)} of {len(pairs)} training pairs, whose targets are longer than "
+            f"left out {len(too_long)} of {len(pairs)} training pairs: their targets are longer than "
             f"{config.model.longest_target(1)} copies of each source token (model.max_fertility):\n{listed}"
         )
     return [pair for pair in pairs if _can_reach(pair, config)]
 
 
 def _check_memory(pairs: Sequence[Pair], config: Config, path: Path) -> None:
-    """Refuse targets whose reorderings cannot fit, before hours of training reach them."""
+    """Raise if the reorderings of the longest pairs do not fit into memory. Training may reach them late."""
     model = config.model
     needed, pair = max(((_bytes(pair, model), pair) for pair in pairs), key=lambda item: item[0])
-    # The longest pairs share a batch.
-    longest = sorted((_bytes(pair, model) for pair in pairs), reverse=True)
-    whole = needed * sum(size > 0.5 * needed for size in longest[: config.training.batch_size])
+    # The longest pairs are in the same batch.
+    largest = sorted((_bytes(pair, model) for pair in pairs), reverse=True)
+    of_batch = needed * sum(size > 0.5 * needed for size in largest[: config.training.batch_size])
     free = psutil.virtual_memory().available
-    if whole > free:
+    if of_batch > free:
         raise DataError(
-            f"{path}:{pair.line}: a target of {len(pair.target)} tokens needs about {whole / 1e9:.0f} GB of "
-            f"memory for its reorderings, and {free / 1e9:.0f} GB are free; shorten it, or set a smaller "
+            f"{path}:{pair.line}: a target of {len(pair.target)} tokens needs about {of_batch / 1e9:.0f} GB "
+            f"of memory for its reorderings, and {free / 1e9:.0f} GB are free; shorten it, or set a smaller "
             'training.batch_size or model.order = "fertility"'
         )
 

@@ -1,4 +1,4 @@
-"""Learning rates: one for the span scorer, one for all else, and how they change from step to step."""
+"""Learning rates: one for the span scorer, one for all other parameters, and how they change over steps."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ftor.config import TrainingConfig
 
 
 def parameter_groups(network: nn.Module, settings: TrainingConfig) -> list[dict[str, Any]]:
-    """The span scorer's parameters with their own learning rate, all others."""
+    """The parameters of the span scorer and all others, each group with its learning rate."""
     scorer = [
         parameter
         for name, parameter in network.named_parameters()
@@ -27,14 +27,14 @@ def parameter_groups(network: nn.Module, settings: TrainingConfig) -> list[dict[
 def set_learning_rates(
     optimizer: Optimizer, settings: TrainingConfig, step: int, steps_per_epoch: int
 ) -> None:
-    """Put the learning rates of a step in place; they depend on nothing but its number."""
-    factor = scheduled(settings, step, steps_per_epoch)
+    """Set the learning rates of a step, counted from 0 over all epochs."""
+    factor = rate_factor(settings, step, steps_per_epoch)
     for group in optimizer.param_groups:
         group["lr"] = factor * group["full_lr"]
 
 
-def scheduled(settings: TrainingConfig, step: int, steps_per_epoch: int) -> float:
-    """The factor of all learning rates at a step, counted from 0 over all epochs."""
+def rate_factor(settings: TrainingConfig, step: int, steps_per_epoch: int) -> float:
+    """What all learning rates are multiplied by at a step, counted from 0 over all epochs."""
     if step < settings.warmup_steps:
         return step / settings.warmup_steps
     if settings.schedule == "constant":

@@ -35,7 +35,7 @@ from ftor.training.provenance import commit, machine
 from ftor.training.resume import Snapshots, fingerprint
 from ftor.training.schedule import parameter_groups, set_learning_rates
 from ftor.training.state import RunState
-from ftor.training.stopping import Interrupted, stop_requests
+from ftor.training.stopping import Interrupted, StopRequest, stop_requests
 
 
 class TrainingError(FtorError):
@@ -93,9 +93,9 @@ class Trainer:
             if self.config.training.trackers:
                 self.accelerator.init_trackers(self.config.name, {"config": self.config.to_toml()})
             total = len(self.train_set) * self.config.training.epochs
-            with stop_requests() as asked, self.report.counting(total, self._examples_done()) as count:
+            with stop_requests() as stop, self.report.counting(total, self._examples_done()) as count:
                 while self.state.epoch < self.config.training.epochs:
-                    self._epoch(asked, count)
+                    self._epoch(stop, count)
             return self._finish()
         finally:
             self._leave_process_group()
@@ -125,7 +125,7 @@ class Trainer:
             gc.collect()  # free_memory collects before it drops its models
         self.accelerator.end_training()
 
-    def _epoch(self, asked: list[bool], count: Count) -> None:
+    def _epoch(self, stop: StopRequest, count: Count) -> None:
         """Train on the rest of an epoch, then evaluate."""
         state, settings = self.state, self.config.training
         batches = self._batches(state.epoch)
@@ -138,7 +138,7 @@ class Trainer:
             state.add_losses(losses)
             state.seconds = seconds_before + time.monotonic() - begun
             count.advance(len(rows), self._status(losses, len(rows)))
-            if self._any_process(asked[0]):
+            if self._any_process(stop.asked):
                 self._save_checkpoint()
                 raise Interrupted
             if time.monotonic() - saved > 60 * settings.checkpoint_minutes:
