@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TextIO
+from typing import IO, Any
 
 SECONDS_BETWEEN_LINES = 10.0
 
@@ -79,7 +79,7 @@ SILENT = Report()
 class LineReport(Report):
     """Writes messages as plain lines to a text stream, and progress every few seconds."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: IO[str]) -> None:
         self._stream = stream
 
     def say(self, text: str) -> None:

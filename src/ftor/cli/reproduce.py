@@ -74,7 +74,7 @@ def reproduce(
         raise typer.BadParameter("a cluster decides how many runs go at a time", param_hint="--jobs")
     if ledgers.exists() and not ledgers.is_dir():
         raise typer.BadParameter(f"{ledgers} is a file, not a folder", param_hint="--ledgers")
-    names = list(TABLES) if table == "all" else [table]
+    names: list[str] = list(TABLES) if table == "all" else [table]
     jobs = jobs or cores()
     threads = threads or (1 if ray else max(1, cores() // jobs))
     runs = plan_runs(names, out, seeds, only or [], baselines, settings or [], data_dir, threads)

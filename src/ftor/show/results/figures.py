@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -50,7 +51,7 @@ COLOURS = {
     "BART-base": LIGHT_GREY,
 }
 PAPER_LINE = (0, (4, 2))
-PAPER_MARKER = {"marker": "s", "markersize": 7.5, "markerfacecolor": "white"}
+PAPER_MARKER: dict[str, Any] = {"marker": "s", "markersize": 7.5, "markerfacecolor": "white"}
 LAST_LENGTH = 20
 """The longest input of mirror's test pairs."""
 METRIC_NAMES = {
