@@ -68,9 +68,9 @@ class PublishedDataset:
 
     def file_at(self, path: Sequence[str]) -> str | None:
         """The path in a data folder of a file that has the given path elsewhere. None if it is not ours."""
-        whole = "/" + "/".join(path)
+        location = "/" + "/".join(path)
         for file in self.files:
-            if whole.endswith(f"/{file}") or self.other_names.get(path[-1]) == file:
+            if location.endswith(f"/{file}") or self.other_names.get(path[-1]) == file:
                 return file
         return path[-1] if self._is_extra(path[-1]) else None
 
