@@ -55,7 +55,7 @@ def test_generate_all_splits(tmp_path, task):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["miror"], "expected mirror or mirror-xyz, found miror"),
+        (["miror"], "'miror' is not one of 'mirror', 'mirror-xyz'"),
         (["mirror"], "give a folder for all splits, or --split"),
         (["mirror", "--split", "tset"], "expected one of train, dev, dev_iid, test"),
         (["mirror", "--lengths", "9-3"], "expected 11-20 or 30,50,100, found 9-3"),

@@ -185,9 +185,9 @@ class TestTrivial:
         assert "copy all but the last word:" in finished.out
 
     def test_a_split_that_is_not_there(self):
-        finished = run_here("data", "trivial", "style-adjective", "--split", "more")
+        finished = run_here("data", "trivial", "transducer", "--split", "dev")
         assert finished.code == 2
-        assert "style-adjective has train, dev, test, not more" in " ".join(finished.err.split())
+        assert "transducer has no dev pairs" in " ".join(finished.err.split())
 
 
 def test_experiments_are_those_of_the_paper():

@@ -1,6 +1,6 @@
 """`ftor data trivial`."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -11,7 +11,7 @@ from ftor.show.progress import TerminalReport
 
 def trivial(
     experiment: Experiment,
-    split: Annotated[str, typer.Option(metavar="train|dev|test", help="Which pairs.")] = "test",
+    split: Annotated[Literal["train", "dev", "test"], typer.Option(help="Which pairs.")] = "test",
     data_dir: DataDir = None,
     ledger: Ledger = None,
 ) -> None:
@@ -25,11 +25,9 @@ def trivial(
     from ftor.training.provenance import commit, machine
 
     data = Config.load(experiment).data
-    files = {"train": data.train, "dev": data.dev, "test": data.test}
-    name = files.get(split)
+    name = {"train": data.train, "dev": data.dev, "test": data.test}[split]
     if name is None:
-        known = ", ".join(key for key, file in files.items() if file is not None)
-        raise typer.BadParameter(f"{experiment} has {known}, not {split}", param_hint="--split")
+        raise typer.BadParameter(f"{experiment} has no {split} pairs", param_hint="--split")
     path = require_file(name, data_dir, f"data.{split}")
     pairs = read_pairs(path, data.source_tokenizer, data.target_tokenizer, data.emphasis)
     for output, metrics in evaluate_trivial(data.task, pairs, data_dir, TerminalReport()).items():
