@@ -57,6 +57,11 @@ def test_a_model_is_trained_from_python_and_used_with_a_grammar(run):
 
 
 @pytest.mark.slow
+def test_the_layers_learn_in_a_model_of_ones_own(run):
+    assert run("layers_in_a_model.py").endswith("200 of 200 longer strings are right\n")
+
+
+@pytest.mark.slow
 def test_a_row_is_reproduced(run, data, tmp_path, monkeypatch):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "mirror").symlink_to(data)
