@@ -1,4 +1,4 @@
-"""The transducer against the paper's equations written as loops, and what must hold for all its variants."""
+"""The transducer against the paper's equations, written as loops, and what holds for all its variants."""
 
 import math
 from dataclasses import replace
@@ -9,46 +9,18 @@ import torch
 from torch import Tensor, nn
 
 from ftor.config import TransducerConfig
-from ftor.networks import decoding
 from ftor.networks.decoding import decode
 from ftor.networks.network import FLOOR
 from ftor.networks.transducer import Transducer
 from ftor.nn import AutoregressiveDecoder
 from ftor.text.batches import Batch
-from ftor.text.copying import Copying
 from ftor.text.encoded_pairs import EncodedPairs
-from ftor.text.reading import Pair
-from ftor.text.vocabularies import Vocabularies
+from support.small_networks import DECODERS, ORDERS, PAIRS, transducer, whole_batch
 
-ORDERS = ("fertility-reordering", "reordering-fertility", "fertility")
-DECODERS = ("independent", "autoregressive")
-PAIRS = [
-    Pair(("a", "b", "c"), ("b", "a", "a", "c"), 1),
-    Pair(("c", "a"), ("c", "x", "a"), 2),
-    Pair(("b",), ("y", "b"), 3),
-    Pair(("a", "a", "b", "d"), ("a", "b"), 4),
-]
 VARIANTS = [
     pytest.param(order, decoder, copying, id=f"{order}-{decoder}{'-copying' * copying}")
     for order, decoder, copying in product(ORDERS, DECODERS, (False, True))
 ]
-
-
-def make(order: str, decoder: str, copying: bool = False, **settings) -> tuple[Transducer, Vocabularies]:
-    config = TransducerConfig(
-        order=order, decoder=decoder, copying=copying, width=8, max_fertility=3, fertility_hidden=6,
-        decoder_hidden=7, target_width=5, **settings,
-    )  # fmt: skip
-    vocabularies = Vocabularies.of(PAIRS, Copying() if copying else None, start_token=True)
-    network = Transducer(config, len(vocabularies.source), len(vocabularies.target)).double()
-    with torch.no_grad():  # far from uniform, so that a mistake shows
-        for parameter in network.parameters():
-            parameter.mul_(2)
-    return network.eval(), vocabularies
-
-
-def whole_batch(vocabularies: Vocabularies) -> Batch:
-    return EncodedPairs(PAIRS, vocabularies).batch(torch.arange(len(PAIRS)))
 
 
 def loops(network: Transducer, batch: Batch, row: int) -> tuple[float, float]:
@@ -106,8 +78,8 @@ def loops(network: Transducer, batch: Batch, row: int) -> tuple[float, float]:
 @pytest.mark.parametrize("fertility_skip", [False, True], ids=["", "skip"])
 @pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
 def test_loss_terms_are_those_of_the_equations(order, decoder, copying, fertility_skip):
-    network, vocabularies = make(order, decoder, copying, fertility_skip=fertility_skip)
-    batch = whole_batch(vocabularies)
+    network, vocabularies = transducer(order, decoder, copying, fertility_skip=fertility_skip)
+    batch = whole_batch(vocabularies, PAIRS)
     losses = network(batch)
     for row in range(len(PAIRS)):
         tokens, length = loops(network, batch, row)
@@ -118,8 +90,8 @@ def test_loss_terms_are_those_of_the_equations(order, decoder, copying, fertilit
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("encoder", ["highway", "plain"])
 def test_no_example_depends_on_the_rest_of_its_batch(order, encoder):
-    network, vocabularies = make(order, "independent", encoder=encoder)
-    together = network(whole_batch(vocabularies))
+    network, vocabularies = transducer(order, "independent", encoder=encoder)
+    together = network(whole_batch(vocabularies, PAIRS))
     for row, pair in enumerate(PAIRS):
         alone = network(EncodedPairs([pair], vocabularies).batch(torch.tensor([0])))
         torch.testing.assert_close(torch.stack(alone)[:, 0], torch.stack(together)[:, row])
@@ -127,55 +99,16 @@ def test_no_example_depends_on_the_rest_of_its_batch(order, encoder):
 
 @pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
 def test_all_parameters_learn(order, decoder, copying):
-    network, vocabularies = make(order, decoder, copying)
-    losses = network(whole_batch(vocabularies))
+    network, vocabularies = transducer(order, decoder, copying)
+    losses = network(whole_batch(vocabularies, PAIRS))
     (losses.tokens + losses.length).sum().backward()
     without = [name for name, p in network.named_parameters() if p.grad is None or not p.grad.abs().sum() > 0]
     assert without == []
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("decoder", DECODERS)
-@pytest.mark.parametrize("k", [1, 4])
-def test_scores_are_log_probabilities_of_the_outputs(order, decoder, k):
-    network, vocabularies = make(order, decoder)
-    decoded = decode(network, vocabularies.source_batch([pair.source for pair in PAIRS]), k)
-    golds = Batch(
-        whole_batch(vocabularies).source, whole_batch(vocabularies).source_lengths, decoded.choices,
-        decoded.lengths, None, None, torch.arange(len(PAIRS)),
-    )  # fmt: skip
-    losses = network(golds)
-    torch.testing.assert_close(decoded.scores, -(losses.tokens + losses.length), rtol=1e-6, atol=1e-6)
-    torch.testing.assert_close(decoded.length_scores, -losses.length)
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_independent_outputs_are_the_best_of_their_length(order):
-    network, vocabularies = make(order, "independent")
-    batch = vocabularies.source_batch([("b",)])
-    decoded = decode(network, batch)
-    length = int(decoded.lengths[0])
-    reading = EncodedPairs([PAIRS[2]], vocabularies).batch(torch.tensor([0]))
-    best = -math.inf
-    for classes in product(range(len(vocabularies.target)), repeat=length):
-        gold = replace(reading, target=torch.tensor([classes]), target_lengths=decoded.lengths)
-        losses = network(gold)
-        best = max(best, -(losses.tokens + losses.length).item())
-    assert float(decoded.scores[0]) == pytest.approx(best, rel=1e-6)
-
-
-@pytest.mark.parametrize("decoder", DECODERS)
-def test_more_lengths_never_give_a_worse_output(decoder):
-    network, vocabularies = make("fertility-reordering", decoder)
-    batch = vocabularies.source_batch([pair.source for pair in PAIRS])
-    scores = torch.stack([decode(network, batch, k).scores for k in (1, 2, 5, 40)])
-    assert bool((scores.diff(dim=0) >= 0).all())
-    assert bool((scores[-1] > scores[0]).any()), "the example should have a better length than the first"
-
-
-@pytest.mark.parametrize("order", ORDERS)
 def test_copying_gives_each_string_the_mass_of_its_class_and_copies(order):
-    network, vocabularies = make(order, "independent", copying=True)
+    network, vocabularies = transducer(order, "independent", copying=True)
     sources = [("a", "q", "a", "q"), ("q", "x")]
     batch = vocabularies.source_batch(sources)
     lengths = torch.tensor([3, 2])
@@ -208,76 +141,12 @@ def test_copying_gives_each_string_the_mass_of_its_class_and_copies(order):
             assert float(mixture[row, o, [0, V]].sum()) == 0
 
 
-@pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("decoder", DECODERS)
-def test_long_outputs_are_decoded_in_parts_with_the_same_result(order, decoder, monkeypatch):
-    network, vocabularies = make(order, decoder, copying=True)
-    batch = vocabularies.source_batch([pair.source for pair in PAIRS])
-    together = decode(network, batch, 3)
-    monkeypatch.setattr(decoding, "SPLITS_AT_ONCE", 1)
-    for whole, parts in zip(together, decode(network, batch, 3), strict=True):
-        torch.testing.assert_close(whole, parts)
-
-
-def only(allowed: list[set[int]]):
-    """A search among outputs whose o-th column is one of allowed[o], for lengths that it has."""
-
-    def search(scores: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        best, found = torch.zeros(len(lengths)), torch.full(scores.shape[:2], -1)
-        for row, length in enumerate(lengths.tolist()):
-            if length > len(allowed):
-                best[row] = -math.inf
-                continue
-            for o in range(length):
-                column = max(allowed[o], key=lambda c: float(scores[row, o, c]))
-                best[row] += scores[row, o, column]
-                found[row, o] = column
-        return best, found
-
-    return search
-
-
-@pytest.mark.parametrize("order", ORDERS)
-def test_a_search_finds_the_best_of_the_outputs_that_it_knows(order):
-    network, vocabularies = make(order, "independent", copying=True)
-    terminals = ["x", "q", "y"]
-    batch = vocabularies.source_batch([("q", "a"), ("b", "a", "c", "a")], terminals)
-    found = decode(network, batch, 3, only([{0, 2}, {1, 4}]), torch.tensor([False, True, True]))
-    V = len(vocabularies.target)
-    x, y = (vocabularies.target.get(token, -1) for token in "xy")
-    for row, (choices, length) in enumerate(zip(found.choices.tolist(), found.lengths.tolist(), strict=True)):
-        assert length in (1, 2)
-        assert choices[0] in (x, y)
-        if length == 2:  # q is what the first source has at 1; column 4 is a copy of token 1, after the start
-            assert choices[1] == V + 1 or (row == 1 and choices[1] == int(batch.copies.choices[1, 1]))
-    plain = decode(network, batch, 3, None, torch.tensor([False, True, True]))
-    assert bool((plain.scores >= found.scores - 1e-6).all())
-
-
-def test_where_a_search_finds_nothing_any_output_will_do():
-    network, vocabularies = make("fertility-reordering", "independent")
-    batch = vocabularies.source_batch([pair.source for pair in PAIRS], ["x"])
-    nothing = decode(network, batch, 2, only([]))
-    for found, wanted in zip(nothing, decode(network, batch, 1), strict=True):
-        assert torch.equal(found, wanted)
-
-
-def test_lengths_that_no_source_can_reach_are_no_reason_to_fail():
-    network, vocabularies = make("fertility-reordering", "independent")
-    batch = vocabularies.source_batch([pair.source for pair in PAIRS])
-    far = torch.zeros(200, dtype=torch.bool)
-    far[13] = True  # four tokens and the start reach 15, the others not 13
-    found = decode(network, batch, 1, None, far)
-    assert found.lengths.tolist()[3] == 13
-    assert found.lengths.tolist()[:3] == decode(network, batch, 1).lengths.tolist()[:3]
-
-
 @pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
 def test_an_emphasised_word_is_a_word_of_its_own_whose_vector_is_x_plus_h(order, decoder, copying):
-    network, vocabularies = make(order, decoder, copying)
+    network, vocabularies = transducer(order, decoder, copying)
     size, h = len(vocabularies.source), torch.randn(8, dtype=torch.float64)
     network.emphasis = nn.Parameter(h)
-    twice, _ = make(order, decoder, copying)
+    twice, _ = transducer(order, decoder, copying)
     weights = network.state_dict()
     del weights["emphasis"]
     weights["embedding.weight"] = torch.cat([weights["embedding.weight"], weights["embedding.weight"] + h])
@@ -307,8 +176,8 @@ def test_the_emphasis_vector_is_standard_normal_and_there_only_if_wanted():
 
 
 def test_unknown_gold_tokens_cost_the_floor():
-    network, vocabularies = make("fertility-reordering", "independent")
-    batch = whole_batch(vocabularies)
+    network, vocabularies = transducer("fertility-reordering", "independent")
+    batch = whole_batch(vocabularies, PAIRS)
     unknown = batch.target.clone()
     unknown[0, 1] = -1
     changed = network(replace(batch, target=unknown)).tokens.detach()
@@ -319,7 +188,7 @@ def test_unknown_gold_tokens_cost_the_floor():
 
 
 def test_alignment_term_is_the_log_mass_of_wanted_pairs():
-    network, vocabularies = make("fertility-reordering", "independent")
+    network, vocabularies = transducer("fertility-reordering", "independent")
     wanted = [[(1, 1), (3, 3)], [], [(1, 1)], [(0, 0)]]
     batch = EncodedPairs(PAIRS, vocabularies, wanted).batch(torch.arange(4), with_alignments=True)
     reading = network.read(batch.source, batch.source_lengths)

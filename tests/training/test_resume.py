@@ -138,6 +138,13 @@ class TestResumed:
         assert_same_run(copy, run("longer", training__epochs=4))
         assert Config.load(copy / "config.toml").training.epochs == 4
 
+    def test_a_run_whose_rates_fall_keeps_its_number_of_epochs(self, run):
+        folder = run("run", training__schedule="linear")
+        assert "training.epochs=N" not in (folder / "README.md").read_text()
+        finished = run_here("train", "--resume", folder, "--set", "training.epochs=3")
+        assert finished.code == 2
+        assert "--set training.epochs: a resumed run keeps its settings" in finished.err
+
     def test_what_killed_writers_left_is_cleared_away(self, copy, trained):
         (copy / ".model.safetensors.4711").write_bytes(b"half of something")
         assert run_here("train", "--resume", copy).code == 0

@@ -119,6 +119,17 @@ def test_half_precision_comes_close(run, order, encoder):
         assert found["dev_loss"] != wanted["dev_loss"]
 
 
+@pytest.mark.slow
+def test_gradients_are_clipped_unless_the_norm_is_0(run):
+    """Adam's steps do not depend on the gradient's scale, but on how it changes from step to step."""
+    unclipped, large, small = (
+        load_tensors(run(f"norm-{norm}", training__clip_norm=norm) / "model.safetensors")[0]
+        for norm in (0.0, 1e9, 0.01)
+    )
+    assert all(unclipped[name].equal(large[name]) for name in large)
+    assert not all(unclipped[name].equal(small[name]) for name in small)
+
+
 @pytest.mark.skipif(torch.accelerator.is_available(), reason="there is a GPU")
 def test_fp16_needs_a_gpu(data, tmp_path):
     finished = run_here(*train_arguments(data, tmp_path / "run", {"training.precision": "fp16"}))
