@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ftor.grammar import Grammar, GrammarError
-from ftor.grammar.inferring import Language, infer
+from ftor.grammar.inferring import Language, count_programs, infer
 
 LANGUAGE = Language(
     {"answer": ".", "largest": ".", "state": ".", "and(": "*", "size": "..", "river": "."}, ")"
@@ -125,3 +125,9 @@ def _is_right(program, units):
             return False
         waiting += reversed(units[unit][1])
     return not waiting
+
+
+def test_programs_are_counted():
+    rules = Grammar.parse("S -> 'x' | 'y' S | 'z' S S | T\nT : a | b").rules
+    # x, a, b; y and one of three; y and nine, z and two of three
+    assert count_programs(rules, 3) == [0, 3, 3, 3 + 9]

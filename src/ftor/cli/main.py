@@ -15,6 +15,7 @@ from ftor.cli.config import config_app
 from ftor.cli.data import data_app
 from ftor.cli.evaluate import evaluate
 from ftor.cli.explain import explain
+from ftor.cli.grammar import grammar_app
 from ftor.cli.predict import predict
 from ftor.cli.reproduce import reproduce
 from ftor.cli.results import results
@@ -39,6 +40,7 @@ app.command(epilog="Example: ftor results geo --format latex")(results)
 app.command(epilog="Example: ftor tune geo-template-rf --trials 20 --epochs 50")(tune)
 app.add_typer(data_app, name="data")
 app.add_typer(config_app, name="config")
+app.add_typer(grammar_app, name="grammar")
 
 
 def _show_version(asked: bool) -> None:

@@ -5,12 +5,12 @@ a rest slot, any number of subtrees up to the closing unit. Slots that share a f
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ftor.grammar.reading import COPY, GrammarError
+from ftor.grammar.reading import COPY, GrammarError, Part, Rule
 
 Generality = Literal["typed", "arity"]
 SLOT, REST = ".", "*"
@@ -74,11 +74,25 @@ class _Types:
         self._parents[max(first, other)] = min(first, other)
 
 
+@dataclass(frozen=True)
+class Spelling:
+    """How units are written in the notation of the programs.
+
+    Attributes:
+        parts: from a unit, its words, and the number of a slot where the slot stands.
+        separator: the word between the subtrees of a rest slot, if any.
+    """
+
+    parts: Callable[[str], Sequence[str | int]]
+    separator: str | None = None
+
+
 def infer(
     programs: Iterable[Sequence[str]],
     language: Language,
     generality: Generality = "typed",
     copied: Collection[str] = (),
+    spelling: Spelling | None = None,
 ) -> str:
     """The text of a grammar that accepts every program, to be read by `Grammar.parse`.
 
@@ -87,75 +101,73 @@ def infer(
         language: the slots of the units.
         generality: "typed": slots that share a filler share a type. "arity": every unit fits every slot.
         copied: units without slots that are copied from sources. A type that has one takes `@copy`.
+        spelling: writes the rules in words of the notation instead of units.
     """
-    types = _Types()
-    places: dict[Place, str] = {START: SLOT}
+    types, slots = _Types(), {START: SLOT}
     counts: Counter[tuple[Place, str]] = Counter()
     number = 0
     for program in programs:
         number += 1
         for place, unit in language.fillers(program):
             counts[place, unit] += 1
-            for slot, kind in enumerate(language.slots.get(unit, ())):
-                places[unit, slot] = kind
+            slots |= {(unit, slot): kind for slot, kind in enumerate(language.slots.get(unit, ()))}
             if generality == "typed":
                 types.fill(place, unit)
     if not number:
         raise GrammarError("no programs to infer a grammar from")
     if generality == "arity":
-        for place in places:
+        for place in slots:
             types.fill(place, "")
-    by_type: defaultdict[Place, Counter[str]] = defaultdict(Counter)
+    fillers: dict[Place, Counter[str]] = {types.find(place): Counter() for place in slots}
     for (place, unit), count in counts.items():
-        by_type[types.find(place)][unit] += count
-    for place in places:  # a slot that only ever held empty lists has a type, too
-        by_type.setdefault(types.find(place), Counter())
+        fillers[types.find(place)][unit] += count
     start = types.find(START)
-    order = [
-        start,
-        *sorted((place for place in by_type if place != start), key=lambda p: (-by_type[p].total(), p)),
-    ]
-    names = _names(order, by_type)
-    rests = sorted({names[types.find(place)] for place, kind in places.items() if kind == REST})
+    order = sorted(fillers, key=lambda place: (place != start, -fillers[place].total(), place))
+    names = _names(order, fillers)
+    slot_names = {place: names[types.find(place)] + "List" * (kind == REST) for place, kind in slots.items()}
     units = len({unit for _, unit in counts})
     lines = [f"# Inferred from {number} programs: {len(order)} types, {units} units. Numbers are counts.", ""]
-    if start in {types.find(place) for place in places if place != START}:
+    if start in {types.find(place) for place in slots if place != START}:
         lines += [f"Program -> {names[start]}", ""]
     for place in order:
-        lines += _rule(
-            names[place], by_type[place], language, lambda p: names[types.find(p)], frozenset(copied)
-        )
-    for name in rests:
-        lines += [f"{name}List -> {quoted(language.close)} | {name} {name}List", ""]
+        alternatives = [
+            (_alternative(unit, language, slot_names, spelling), count)
+            for unit, count in sorted(fillers[place].items(), key=lambda item: (-item[1], item[0]))
+        ]
+        copies = sum(count for unit, count in fillers[place].items() if unit in copied)
+        lines += _rule(names[place], alternatives + [(COPY, copies)] * (copies > 0))
+    for name in sorted({names[types.find(place)] for place, kind in slots.items() if kind == REST}):
+        lines += [*_list_rules(name, language.close, spelling), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _rule(
-    name: str,
-    fillers: Counter[str],
-    language: Language,
-    type_of: Callable[[Place], str],
-    copied: frozenset[str],
-) -> list[str]:
-    alternatives = []
-    for unit, count in sorted(fillers.items(), key=lambda item: (-item[1], item[0])):
-        kinds = language.slots.get(unit, ())
-        slots = [type_of((unit, slot)) + ("List" if kind == REST else "") for slot, kind in enumerate(kinds)]
-        alternatives.append((" ".join([quoted(unit), *slots]), count))
-    if copied & fillers.keys():
-        alternatives.append((COPY, sum(count for unit, count in fillers.items() if unit in copied)))
+def _alternative(
+    unit: str, language: Language, slot_names: Mapping[Place, str], spelling: Spelling | None
+) -> str:
+    parts: Sequence[str | int] = [unit, *range(len(language.slots.get(unit, ())))]
+    if spelling is not None:
+        parts = spelling.parts(unit)
+    return " ".join(quoted(part) if isinstance(part, str) else slot_names[unit, part] for part in parts)
+
+
+def _rule(name: str, alternatives: Sequence[tuple[str, int]]) -> list[str]:
     if not alternatives:
         return []
     width = max(len(text) for text, _ in alternatives)
     head = f"{name} -> "
     margin = " " * (len(head) - 2) + "| "
-    return [
-        *(
-            f"{margin if row else head}{text:<{width}}  # {count}"
-            for row, (text, count) in enumerate(alternatives)
-        ),
-        "",
-    ]
+    lines = [f"{text:<{width}}  # {count}" for text, count in alternatives]
+    return [head + lines[0], *(margin + line for line in lines[1:]), ""]
+
+
+def _list_rules(name: str, close: str, spelling: Spelling | None) -> list[str]:
+    if spelling is None:
+        return [f"{name}List -> {quoted(close)} | {name} {name}List"]
+    if spelling.separator is None:
+        return [f"{name}List -> () | {name} {name}List"]
+    items = f"{name}Items"
+    separator = quoted(spelling.separator)
+    return [f"{name}List -> () | {items}", f"{items} -> {name} | {name} {separator} {items}"]
 
 
 def quoted(word: str) -> str:
@@ -173,10 +185,10 @@ def _names(order: Sequence[Place], by_type: Mapping[Place, Counter[str]]) -> dic
         ranked = sorted(fillers.items(), key=lambda item: (-item[1], item[0]))
         base = next((name for unit, _ in ranked if (name := _camel(unit))), "Type")
         name, number = base, 1
-        while name in taken or (name.endswith("List") and name[:-4] in taken):
+        while taken & {name, f"{name}List", f"{name}Items"}:
             number += 1
             name = f"{base}{number}"
-        taken |= {name, f"{name}List"}
+        taken |= {name, f"{name}List", f"{name}Items"}
         names[place] = name
     return names
 
@@ -188,3 +200,27 @@ def _camel(unit: str) -> str:
     last = re.sub(r"/\d+$", "", head).strip(".").rsplit(".", 1)[-1]
     parts = re.findall(r"[^\W\d_]+", last)
     return "".join(part[:1].upper() + part[1:] for part in parts)
+
+
+def count_programs(rules: Sequence[Rule], longest: int) -> list[float]:
+    """How many derivations of 0, 1, … `longest` words a grammar has. A word that is copied counts as one."""
+    counts: dict[str, list[float]] = {rule.name: [0.0] * (longest + 1) for rule in rules}
+    for length in range(longest + 1):
+        settled = False
+        while not settled:  # rules of one part depend on counts of the same length
+            new = dict.fromkeys(counts, 0.0)
+            for rule in rules:
+                new[rule.name] += _derivations(rule.parts, counts, length)
+            settled = all(counts[name][length] == new[name] for name in new)
+            for name, count in new.items():
+                counts[name][length] = count
+    return counts[rules[0].name]
+
+
+def _derivations(parts: Sequence[Part], counts: Mapping[str, Sequence[float]], length: int) -> float:
+    ways = [1.0] + [0.0] * length
+    for part in parts:
+        own = counts[part] if isinstance(part, str) else [0.0, float(len(part.words) + part.copy)]
+        own = [*own, *[0.0] * (length + 1)]
+        ways = [sum(ways[i] * own[n - i] for i in range(n + 1)) for n in range(length + 1)]
+    return ways[length]

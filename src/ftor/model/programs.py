@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ftor.config import Config
 from ftor.grammar import Grammar
-from ftor.grammar.inferring import Language, infer
+from ftor.grammar.inferring import Generality, Language, Spelling, infer
 from ftor.model.prediction import Prediction
 from ftor.text.programs import Programs
 from ftor.text.programs.codec import CLOSE_NAME
@@ -32,11 +32,26 @@ def training_grammar(config: Config, pairs: Sequence[Pair], programs: Programs |
     return Grammar.parse(inferred_grammar(pairs, programs, config.model.copies), "inferred grammar")
 
 
-def inferred_grammar(pairs: Sequence[Pair], programs: Programs, copies: bool = False) -> str:
-    """The text of a grammar over the units of training targets. With `copies`, names may be copied."""
+def inferred_grammar(
+    pairs: Sequence[Pair],
+    programs: Programs,
+    copies: bool = False,
+    generality: Generality = "typed",
+    original: bool = False,
+) -> str:
+    """The text of a grammar inferred from training targets.
+
+    Args:
+        pairs: pairs whose targets are in units.
+        programs: the units.
+        copies: whether names that are copied from sources become `@copy`.
+        generality: see `ftor.grammar.inferring.infer`.
+        original: whether rules are written in the notation of the programs instead of units.
+    """
     language = Language({name: slots(unit) for name, unit in programs.units.items()}, CLOSE_NAME)
     copied = {unit for pair in pairs for unit in pair.target if unit in pair.source} if copies else set()
-    return infer((pair.target for pair in pairs), language, copied=copied)
+    spelling = Spelling(programs.spell, programs.notation.separator) if original else None
+    return infer((pair.target for pair in pairs), language, generality, copied, spelling)
 
 
 def with_programs(predictions: Sequence[Prediction], programs: Programs) -> list[Prediction]:

@@ -181,6 +181,18 @@ class Programs:
             self._names[unit], self.units[name] = name, unit
         return name
 
+    def spell(self, name: str) -> list[str | int]:
+        """The words of a unit in its notation, with the number of each open slot where the slot stands."""
+        nodes, slot = list[Node](), 0
+        for part in self.unit(name):
+            if isinstance(part, str):
+                nodes.append(Node("atom", f"\0{slot}", 0))
+                slot += 1
+            else:
+                nodes.append(Node(part.kind, part.text, 1 if part.arity == ANY else part.arity))  # type: ignore[arg-type]
+        texts = self.notation.words(nodes)
+        return [int(text[1:]) if text.startswith("\0") else text for text in texts]
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as lists and strings that JSON knows."""
         used = dict.fromkeys(self.units.values())

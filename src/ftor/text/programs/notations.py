@@ -49,6 +49,15 @@ class Notation:
             parts += (space, text)
         return "".join(parts)
 
+    def words(self, program: Sequence[Node]) -> list[str]:
+        """The brackets, separators and atoms of a program, one by one."""
+        return [text for _, text in _lexemes(self.name, program)]
+
+    @property
+    def separator(self) -> str | None:
+        """What stands between children, if anything."""
+        return None if self.name in ("s-expression", "prefix") else ","
+
     @cached_property
     def _usual(self) -> str:
         """The one space that stands everywhere, if there is one."""
