@@ -12,7 +12,6 @@ from ftor.text.emphasis import indicators
 from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import DataError, Pair, Source, read_pairs, read_source, read_sources
 from ftor.text.vocabularies import Vocabularies
-from ftor.training.state import fingerprint
 
 PAIRS = [Pair(("a", "b", "a"), ("f",), 1, "a"), Pair(("c",), ("g",), 2, "c")]
 
@@ -104,13 +103,6 @@ class TestBatches:
         )
         assert vocabularies.source_batch([("a",)]).emphasised is None
         assert vocabularies.source_batch([("a",)], emphasis=[None]).emphasised is None
-
-
-def test_a_run_goes_on_with_the_same_words_alone():
-    one, other = Pair(("a", "b"), ("f",), 1, "a"), Pair(("a", "b"), ("f",), 1, "b")
-    assert fingerprint([one]) != fingerprint([other])
-    # What runs without emphasis were begun with, whatever was added to pairs since.
-    assert fingerprint([Pair(("a", "b"), ("f",), 1)]) == "b54d89866dd8ab9a"
 
 
 @pytest.mark.skipif(not os.environ.get("FTOR_DATA"), reason="FTOR_DATA does not say where the real data is")
