@@ -10,6 +10,7 @@ import torch
 from hypothesis import settings
 from torch import Tensor
 
+from ftor.ops import implementation
 from support import tiny, workers
 
 settings.register_profile("ftor", derandomize=True, deadline=None, max_examples=50)
@@ -30,6 +31,13 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[P
     base = tmp_path_factory.getbasetemp()
     shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     return lambda name, fill: workers.make_once(shared / name, fill)
+
+
+@pytest.fixture(params=["kernels", "torch"])
+def both(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Run the test in both implementations of `ftor.ops`; gives the name of the one that runs."""
+    with implementation("auto" if request.param == "kernels" else "torch"):
+        yield request.param
 
 
 @pytest.fixture(scope="session")

@@ -331,12 +331,6 @@ def as_sums(left, right, shift, *others):
     return -left, shift + left - right, right, *others
 
 
-@pytest.fixture(params=["auto", "torch"], ids=["kernels", "torch"])
-def both(request):
-    with implementation(request.param):
-        yield
-
-
 @pytest.mark.usefixtures("both")
 class TestDifferences:
     """`difference_scores`: hidden units from differences of fence posts."""

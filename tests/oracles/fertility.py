@@ -11,10 +11,15 @@ def all_fertilities(n: int, d: int) -> Tensor:
     return torch.tensor(list(product(range(d + 1), repeat=n)))
 
 
+def log_probabilities(log_p: Tensor) -> Tensor:
+    """The log P(f) of every fertility vector, in the order of `all_fertilities`: (n, d+1) → ((d+1)^n,)."""
+    n, width = log_p.shape
+    return log_p[torch.arange(n), all_fertilities(n, width - 1)].sum(-1)
+
+
 def probabilities(p: Tensor) -> Tensor:
-    """P(f) of every fertility vector, in the order of `all_fertilities`: (n, d+1) → ((d+1)^n,)."""
-    n, width = p.shape
-    return p[torch.arange(n), all_fertilities(n, width - 1)].prod(-1)
+    """P(f) of every fertility vector: (n, d+1) → ((d+1)^n,)."""
+    return log_probabilities(p.log()).exp()
 
 
 def length_probs(p: Tensor) -> Tensor:
@@ -72,10 +77,3 @@ def _sums(p: Tensor, length: int) -> Tensor:
                 longer[h] += token[r] * sums[h - r]
         sums = longer
     return sums
-
-
-def best_probability(p: Tensor, length: int) -> float:
-    """The largest P(f) among the f that add up to the length."""
-    n, width = p.shape
-    fits = all_fertilities(n, width - 1).sum(-1) == length
-    return float(probabilities(p)[fits].max())

@@ -29,14 +29,19 @@ def first_split(width: Any, L: int) -> Any:
 @lru_cache(maxsize=8)
 def _table(L: int) -> tuple[Tensor, Tensor, Tensor]:
     with torch.inference_mode(False):  # tensors of that mode could not be used in training later
-        start, split, end = torch.combinations(torch.arange(L + 1, device="cpu"), 3).unbind(1)
-        order = torch.argsort(((end - start) * (L + 1) + start) * (L + 1) + split)
-        return start[order], split[order], end[order]
+        start, split, end = ([torch.arange(0, device="cpu")] for _ in range(3))
+        for width in range(2, L + 1):
+            starts = torch.arange(L + 1 - width, device="cpu").repeat_interleave(width - 1)
+            start.append(starts)
+            split.append(starts + torch.arange(1, width, device="cpu").repeat(L + 1 - width))
+            end.append(starts + width)
+        return torch.cat(start), torch.cat(split), torch.cat(end)
 
 
 def split_table(L: int, device: torch.device | str = "cpu") -> tuple[Tensor, Tensor, Tensor]:
     """Start i, split point j and end k (S,) of every split, in order."""
-    start, split, end = _table(L)
+    # torch.compile warns of what is cached, and traces into it anyway.
+    start, split, end = _table.__wrapped__(L) if torch.compiler.is_compiling() else _table(L)
     return start.to(device), split.to(device), end.to(device)
 
 

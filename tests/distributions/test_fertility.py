@@ -1,54 +1,152 @@
-"""`ftor.Fertility`: from logits to lengths, alignments and fertilities, and what it refuses."""
+"""`Fertility` and `FertilityGivenLength`: the tests of every distribution, lengths, and what they refuse."""
 
-import doctest
-from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+import math
+from collections.abc import Callable
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor
 
-import ftor.distributions
-from ftor.distributions import Fertility
-from ftor.ops import LOG_ZERO, implementation
+from ftor.distributions import Fertility, FertilityGivenLength
+from ftor.ops import LOG_ZERO
 from oracles import fertility as oracle
+from support.distributions import DistributionTests, Parameters, Values
+
+pytestmark = pytest.mark.usefixtures("both")
 
 
-@pytest.fixture(autouse=True, params=["kernels", "torch"])
-def ops(request: pytest.FixtureRequest) -> Iterator[str]:
-    with nullcontext() if request.param == "kernels" else implementation("torch"):
-        yield request.param
+def ragged(n: int = 4, d: int = 3, dtype: torch.dtype = torch.float64) -> tuple[Tensor, Tensor]:
+    """Logits (4, n, d+1) and source lengths.
+
+    In the last row longer outputs are so improbable that the kernels compute with logarithms.
+    """
+    logits = torch.randn(4, n, d + 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    logits[3] -= 300 * torch.arange(d + 1)
+    return logits.to(dtype), torch.tensor([n, 1, max(n - 1, 1), n])
 
 
-def ragged() -> tuple[Tensor, Tensor]:
-    """Logits (3, 4, 4) of sentences with 4, 1 and 3 tokens."""
-    return torch.randn(3, 4, 4, dtype=torch.float64), torch.tensor([4, 1, 3])
+class TestFertility(DistributionTests):
+    names = "logits", "source_lengths"
+
+    def batches(self, dtype: torch.dtype = torch.float64) -> list[Parameters]:
+        return [ragged(n, d, dtype) for n, d in [(4, 3), (1, 1), (6, 1), (2, 2)]]
+
+    def build(self, *parameters: Tensor, **options: bool) -> Fertility:
+        return Fertility(*parameters, **options)
+
+    def values(self, parameters: Parameters, row: int) -> Values:
+        logits, source_lengths = parameters[:2]
+        n, d = int(source_lengths[row]), logits.shape[2] - 1
+        vectors = oracle.all_fertilities(n, d)
+        features = torch.nn.functional.one_hot(vectors, d + 1).double()
+        padded = torch.nn.functional.pad(vectors, (0, logits.shape[1] - n))
+        return Values(padded, oracle.log_probabilities(logits[row, :n].log_softmax(-1)), features)
+
+    def alone(self, parameters: Parameters, row: int) -> Parameters:
+        logits, *lengths = parameters
+        return logits[row : row + 1, : lengths[0][row]], *(each[row : row + 1] for each in lengths)
+
+    def garbled(self, parameters: Parameters) -> Parameters:
+        logits, source_lengths, *lengths = parameters
+        garbage = torch.full_like(logits, torch.nan)
+        garbage[..., 1:] = torch.inf
+        padding = torch.arange(logits.shape[1]) >= source_lengths[:, None]
+        return torch.where(padding[..., None], garbage, logits), source_lengths, *lengths
+
+    def count(self, parameters: Parameters, row: int) -> int:
+        logits, source_lengths = parameters
+        return logits.shape[2] ** int(source_lengths[row])
 
 
-def test_lengths_and_alignments_are_those_of_the_enumeration() -> None:
-    logits, source_lengths = ragged()
-    lengths = torch.tensor([7, 2, 9])
-    fertility = Fertility(logits, source_lengths)
-    found = fertility.given(lengths).marginals
-    assert fertility.length_log_probs.shape == (3, 13)
-    assert found.shape == (3, 4, 9, 3)
-    for b, (n, length) in enumerate(zip(source_lengths.tolist(), lengths.tolist(), strict=True)):
-        p = logits[b, :n].softmax(-1)
-        expected = oracle.length_probs(p)
-        torch.testing.assert_close(fertility.length_log_probs[b, : len(expected)].exp(), expected)
-        assert bool((fertility.length_log_probs[b, len(expected) :] == LOG_ZERO).all())
-        torch.testing.assert_close(fertility.log_prob_length(lengths)[b].exp(), expected[length])
-        torch.testing.assert_close(found[b, :n, :length], oracle.marginals(p, length))
-        assert not found[b, n:].any()
-        assert not found[b, :, length:].any()
+class TestFertilityGivenLength(TestFertility):
+    names = "logits", "source_lengths", "lengths"
+
+    def batches(self, dtype: torch.dtype = torch.float64) -> list[Parameters]:
+        lengths = [[7, 2, 9, 5], [1, 0, 1, 1], [3, 1, 5, 2], [2, 1, 2, 3]]
+        return [
+            (*parameters, torch.tensor(each))
+            for parameters, each in zip(super().batches(dtype), lengths, strict=True)
+        ]
+
+    def build(
+        self, *parameters: Tensor, validate_args: bool | None = None, max_length: int | None = None
+    ) -> FertilityGivenLength:
+        logits, source_lengths, lengths = parameters
+        return Fertility(logits, source_lengths, validate_args).given(lengths, max_length)
+
+    def values(self, parameters: Parameters, row: int) -> Values:
+        logits, source_lengths, lengths = parameters
+        n, d, length = int(source_lengths[row]), logits.shape[2] - 1, int(lengths[row])
+        vectors, log_probs, _ = super().values(parameters, row)
+        fits = vectors.sum(-1) == length
+        vectors, log_probs = vectors[fits], log_probs[fits]
+        features = torch.stack([oracle.alignment(vector[:n], length, d) for vector in vectors])
+        return Values(vectors, log_probs - log_probs.logsumexp(0), features)
+
+    def count(self, parameters: Parameters, row: int) -> int:
+        """By inclusion and exclusion of tokens whose fertility would be greater than d."""
+        logits, source_lengths, lengths = parameters
+        n, d, length = int(source_lengths[row]), logits.shape[2] - 1, int(lengths[row])
+        return sum(
+            (-1) ** k * math.comb(n, k) * math.comb(length - k * (d + 1) + n - 1, n - 1)
+            for k in range(length // (d + 1) + 1)
+        )
+
+    def static_options(self, parameters: Parameters) -> dict[str, int]:
+        return {"max_length": int(parameters[2].max())}
+
+    def test_every_position_is_some_copy(self) -> None:
+        for distribution, parameters, row in self.rows():
+            mass = distribution.marginals[row].sum((0, 2))
+            real = torch.arange(len(mass)) < parameters[2][row]
+            torch.testing.assert_close(mass, real.double())
+
+    def test_the_greatest_length_may_be_given(self) -> None:
+        *parameters, lengths = self.batches()[0]
+        longer = Fertility(*parameters).given(lengths, max_length=12)
+        assert longer.marginals.shape == (4, 4, 12, 3)
+        assert torch.equal(longer.marginals[:, :, :9], self.build(*parameters, lengths).marginals)
+
+    def test_lengths_that_cannot_be_read(self) -> None:
+        logits, source_lengths, lengths = self.batches()[0]
+
+        def marginals(lengths: Tensor) -> Tensor:
+            return Fertility(logits, source_lengths, validate_args=False).given(lengths).marginals
+
+        several = torch.stack([lengths, lengths - 1])
+        found = torch.func.vmap(marginals)(several)
+        assert found.shape == (2, 4, 4, 12, 3)
+        torch.testing.assert_close(found[1, :, :, :8], marginals(several[1]))
+
+    def test_values_of_another_sum_are_impossible(self) -> None:
+        *parameters, lengths = self.small()
+        other = self.build(*parameters, lengths - 1).argmax
+        with pytest.raises(ValueError, match=r"value: expected fertilities 0 to 2 that add up to 2"):
+            self.build(*parameters, lengths).log_prob(other)
+        unchecked = self.build(*parameters, lengths, validate_args=False)
+        assert unchecked.log_prob(other).tolist() == pytest.approx([LOG_ZERO] * 4)
+
+
+@pytest.mark.parametrize(("n", "d"), [(1, 1), (1, 4), (2, 3), (3, 2), (5, 1), (4, 3), (6, 2)])
+def test_lengths_are_those_of_the_enumeration(n: int, d: int) -> None:
+    logits, source_lengths = ragged(n, d)
+    fertility = Fertility(logits[:3], source_lengths[:3])
+    table = fertility.length_log_probs
+    assert table.shape == (3, n * d + 1)
+    torch.testing.assert_close(table.exp().sum(-1), torch.ones(3).double())
+    for row, tokens in enumerate(source_lengths[:3].tolist()):
+        expected = oracle.length_probs(logits[row, :tokens].softmax(-1))
+        torch.testing.assert_close(table[row, : len(expected)].exp(), expected)
+        assert bool((table[row, len(expected) :] == LOG_ZERO).all())
+    lengths = (source_lengths[:3] * d + 1) // 2
+    expected = table.gather(1, lengths[:, None]).squeeze(1)
+    torch.testing.assert_close(fertility.log_prob_length(lengths), expected)
 
 
 def test_log_prob_length_and_the_table_have_the_same_gradient() -> None:
     logits, source_lengths = ragged()
     logits.requires_grad_()
-    lengths = torch.tensor([7, 0, 9])
+    lengths = torch.tensor([7, 0, 9, 2])
     fertility = Fertility(logits, source_lengths)
     direct = fertility.log_prob_length(lengths)
     table = fertility.length_log_probs.gather(1, lengths.unsqueeze(1)).squeeze(1)
@@ -59,33 +157,6 @@ def test_log_prob_length_and_the_table_have_the_same_gradient() -> None:
     assert bool(gradients[0][0].any())
 
 
-@settings(max_examples=20)
-@given(st.integers(0, 2**31), st.lists(st.integers(1, 5), min_size=1, max_size=4))
-def test_what_is_in_the_padding_does_not_matter(seed: int, source_lengths: list[int]) -> None:
-    torch.manual_seed(seed)
-    logits = torch.randn(len(source_lengths), 5, 4, dtype=torch.float64)
-    for b, source_length in enumerate(source_lengths):
-        logits[b, source_length:] = torch.tensor([torch.nan, torch.inf, -torch.inf, 1e300])
-    lengths = torch.tensor(source_lengths)
-    fertility = Fertility(logits.requires_grad_(), torch.tensor(source_lengths))
-    together = fertility.given(lengths).marginals
-    (gradient,) = torch.autograd.grad(
-        together.square().sum() + fertility.log_prob_length(lengths).sum(), logits
-    )
-    for b, source_length in enumerate(source_lengths):
-        row = logits.detach()[b : b + 1, :source_length].requires_grad_()
-        alone = Fertility(row)
-        length = lengths[b : b + 1]
-        torch.testing.assert_close(
-            together[b, :source_length, :source_length], alone.given(length).marginals[0]
-        )
-        assert torch.equal(fertility.given(lengths).argmax[b, :source_length], alone.given(length).argmax[0])
-        loss = alone.given(length).marginals.square().sum() + alone.log_prob_length(length).sum()
-        (expected,) = torch.autograd.grad(loss, row)
-        torch.testing.assert_close(gradient[b, :source_length], expected[0])
-        assert not gradient[b, source_length:].any()
-
-
 def test_the_table_keeps_its_gradient_when_first_seen_without() -> None:
     fertility = Fertility(torch.randn(1, 2, 3, requires_grad=True))
     with torch.no_grad():
@@ -94,7 +165,7 @@ def test_the_table_keeps_its_gradient_when_first_seen_without() -> None:
 
 
 def test_top_lengths_are_the_best_of_the_table_without_zero() -> None:
-    logits, source_lengths = ragged()
+    logits, source_lengths = (tensor[:3] for tensor in ragged())
     logits[..., 0] += 5  # length 0 is the most likely
     fertility = Fertility(logits, source_lengths)
     found = fertility.top_lengths(3)
@@ -105,7 +176,7 @@ def test_top_lengths_are_the_best_of_the_table_without_zero() -> None:
 
 @pytest.mark.parametrize("form", ["lengths", "mask", "mask-per-row"])
 def test_top_lengths_keeps_to_what_is_allowed(form: str) -> None:
-    logits, source_lengths = ragged()
+    logits, source_lengths = (tensor[:3] for tensor in ragged())
     fertility = Fertility(logits, source_lengths)
     mask = torch.zeros(13, dtype=torch.bool)
     mask[[0, 2, 3, 12]] = True
@@ -133,33 +204,6 @@ def test_top_lengths_is_differentiable() -> None:
     assert bool(logits.grad.any())
 
 
-def test_samples_follow_the_generator_and_the_length() -> None:
-    logits, source_lengths = ragged()
-    fertility = Fertility(logits, source_lengths)
-    lengths = torch.tensor([11, 1, 4])
-    draws = [
-        fertility.given(lengths).sample(generator=torch.Generator().manual_seed(seed))
-        for seed in (3, 3, 4, 5, 6)
-    ]
-    assert torch.equal(draws[0], draws[1])
-    assert any(not torch.equal(draws[0], draw) for draw in draws[2:])
-    assert all(torch.equal(draw.sum(-1), lengths) for draw in draws)
-    free = fertility.sample()
-    assert free.shape == (3, 4)
-    assert free.dtype == torch.int64
-    assert int(free[1, 1:].sum() + free[2, 3:].sum()) == 0
-
-
-def test_sample_means_are_the_expected_fertilities() -> None:
-    logits = torch.randn(1, 3, 4, dtype=torch.float64)
-    many = Fertility(logits.expand(20_000, -1, -1))
-    free = many.sample().double().mean(0)
-    torch.testing.assert_close(free, (logits[0].softmax(-1) * torch.arange(4)).sum(-1), rtol=0, atol=0.03)
-    lengths = torch.full((20_000,), 5)
-    expected = Fertility(logits).given(lengths[:1]).marginals.sum((0, 2, 3))  # Σ_u P(f_i ≥ u) = E f_i
-    torch.testing.assert_close(many.given(lengths).sample().double().mean(0), expected, rtol=0, atol=0.03)
-
-
 def test_argmax_is_that_of_the_tokens_or_of_the_length() -> None:
     logits = torch.tensor([[[0.0, 3.0, 1.0], [0.0, 1.0, 2.5]]])
     fertility = Fertility(logits)
@@ -178,29 +222,6 @@ def test_minus_infinity_makes_a_fertility_impossible() -> None:
     (gradient,) = torch.autograd.grad(loss, logits)
     assert bool(gradient.isfinite().all())
     assert gradient[0, 0, 0] == gradient[0, 1, 1] == 0
-
-
-def test_enormous_logits_stay_finite() -> None:
-    logits = (1e4 * torch.randn(2, 6, 4).sign() * torch.rand(2, 6, 4)).requires_grad_()
-    fertility = Fertility(logits)
-    lengths = torch.tensor([18, 9])
-    found, log_probs = fertility.given(lengths).marginals, fertility.log_prob_length(lengths)
-    (gradient,) = torch.autograd.grad((found * torch.randn_like(found)).sum() + log_probs.sum(), logits)
-    assert bool(log_probs.isfinite().all())
-    assert bool((log_probs > LOG_ZERO).all())
-    assert bool(gradient.isfinite().all())
-    torch.testing.assert_close(found.sum((1, 3)), (torch.arange(18) < lengths.unsqueeze(1)).float())
-
-
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=["float16", "bfloat16"])
-def test_half_precision_is_computed_in_float32(dtype: torch.dtype) -> None:
-    logits = torch.randn(2, 3, 4, dtype=dtype, requires_grad=True)
-    lengths = torch.tensor([3, 6])
-    found = Fertility(logits).given(lengths).marginals
-    assert found.dtype == torch.float32
-    torch.testing.assert_close(found, Fertility(logits.float()).given(lengths).marginals)
-    found.square().sum().backward()
-    assert logits.grad.dtype == dtype
 
 
 def test_one_token_and_length_zero() -> None:
@@ -356,40 +377,6 @@ def test_wrong_choices_of_lengths_are_named() -> None:
         fertility.top_lengths(1, torch.ones(7, dtype=torch.bool, device="meta"))
 
 
-class Layer(torch.nn.Module):
-    """The smallest module with a fertility in it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.project = torch.nn.Linear(5, 4)
-
-    def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        fertility = Fertility(self.project(x))
-        return fertility.given(lengths).marginals, fertility.log_prob_length(lengths)
-
-
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")  # torch.compile looks at it
-def test_a_compiled_module_gives_the_same_numbers(ops: str) -> None:
-    layer, x, lengths = Layer(), torch.randn(2, 3, 5), torch.tensor([4, 7])
-
-    def run(module: Callable[..., tuple[Tensor, Tensor]]) -> tuple[Tensor, Tensor, Tensor]:
-        found, log_probs = module(x, lengths)
-        loss = found.square().sum() + log_probs.sum()
-        return found, log_probs, *torch.autograd.grad(loss, [layer.project.weight])
-
-    torch.testing.assert_close(run(torch.compile(layer, backend="aot_eager")), run(layer))
-
-
 def test_it_shows_what_it_is() -> None:
     shown = repr(Fertility(LOGITS))
     assert shown == "Fertility(batch=2, n=3, d=2, dtype=torch.float32, device=cpu)"
-
-
-@pytest.mark.parametrize("shown", [Fertility, ftor.SeparablePermutation])
-def test_the_example_in_the_docstring_is_true(shown: type) -> None:
-    import sys
-
-    runner = doctest.DocTestRunner()
-    for example in doctest.DocTestFinder().find(shown, globs=vars(sys.modules[shown.__module__])):
-        assert runner.run(example).failed == 0
-    assert runner.tries > 3

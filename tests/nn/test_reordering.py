@@ -1,25 +1,16 @@
-"""The layers: that they compute what the published layers compute, with the parameters that they hold."""
+"""`ReorderingLayer`: it computes what the published layer computes, with the same parameters."""
 
 import math
 
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
 from torch.testing import assert_close
 
-import ftor
-from ftor.nn import FertilityLayer, ReorderingLayer
+from ftor.nn import ReorderingLayer
 from oracles import published
 
 LENGTHS = torch.tensor([9, 1, 4, 7])
-
-
-@pytest.fixture(params=["auto", "torch"], ids=["kernels", "torch"])
-def both(request):
-    """Run the test in both implementations."""
-    with ftor.ops.implementation(request.param):
-        yield
 
 
 def sequences(*, dtype=torch.float64, width=10, seed=0):
@@ -107,17 +98,6 @@ class TestReorderingLayer:
         assert all(gradient.isfinite().all() for gradient in gradients)
         assert not gradients[0][padding].any()
 
-    @pytest.mark.usefixtures("both")
-    def test_a_row_does_not_know_its_batch(self):
-        """The end vector stands behind each row's own last position, whatever the batch is padded to."""
-        module, x = layer(), sequences()
-        together = layer_outputs(module, x, LENGTHS)
-        for row, n in enumerate(LENGTHS.tolist()):
-            alone = layer_outputs(module, x[row : row + 1, :n], LENGTHS[row : row + 1])
-            assert_close(together[0][row], alone[0][0])
-            assert_close(together[1][row, :n, :n], alone[1][0])
-            assert_close(together[2][row], alone[2][0])
-
     def test_dropout_only_while_training(self):
         module, x = layer(dropout=0.5), sequences()
         assert not torch.equal(module(x, LENGTHS).marginals, module(x, LENGTHS).marginals)
@@ -159,109 +139,15 @@ class TestReorderingLayer:
             ReorderingLayer(7)
 
 
-class TestFertilityLayer:
-    SOURCE_LENGTHS = torch.tensor([5, 1, 3])
-
-    @staticmethod
-    def tokens(n=5, dtype=torch.float64):
-        generator = torch.Generator().manual_seed(1)
-        return torch.randn(3, n, 10, generator=generator, dtype=torch.float64).to(dtype)
-
-    @staticmethod
-    def layer(**options):
-        torch.manual_seed(0)
-        return FertilityLayer(10, **{"max_fertility": 3, "hidden": 7, "dropout": 0.0, **options}).double()
-
-    @pytest.mark.usefixtures("both")
-    @pytest.mark.parametrize("temperature", [1.0, 0.5])
-    def test_one_token_has_the_fertilities_of_the_published_network(self, temperature):
-        module, x = self.layer(temperature=temperature), self.tokens(n=1)
-        weight_in, bias_in, weight_out, bias_out = module.parameters()
-        logits = F.elu(x[:, 0] @ weight_in.T + bias_in) @ weight_out.T + bias_out
-        assert_close(module(x).length_log_probs, (logits / temperature).log_softmax(-1))
-
-    def test_parameters_have_the_published_sizes(self):
-        sizes = [tuple(parameter.shape) for parameter in FertilityLayer(200).parameters()]
-        assert sizes == [(128, 200), (128,), (5, 128), (5,)]
-
-    @pytest.mark.usefixtures("both")
-    def test_garbage_in_the_padding_changes_nothing(self):
-        module, clean = self.layer(), self.tokens()
-        padding = torch.arange(5) >= self.SOURCE_LENGTHS[:, None]
-        dirty = clean.masked_fill(padding[..., None], math.nan).requires_grad_()
-        target_lengths = torch.tensor([6, 2, 4])
-        found, expected = (
-            module(x, self.SOURCE_LENGTHS).given(target_lengths).marginals for x in (dirty, clean)
-        )
-        assert torch.equal(found, expected)
-        assert not found[padding].any()
-        gradients = torch.autograd.grad(found.square().sum(), [dirty, *module.parameters()])
-        assert all(gradient.isfinite().all() for gradient in gradients)
-        assert not gradients[0][padding].any()
-
-    @pytest.mark.usefixtures("both")
-    def test_every_output_position_is_some_copy(self):
-        lengths = torch.tensor([6, 2, 4])
-        marginals = self.layer()(self.tokens(), self.SOURCE_LENGTHS).given(lengths).marginals
-        real = torch.arange(6) < lengths[:, None]
-        assert_close(marginals.sum((1, 3)), real.double())
-
-    def test_dropout_only_while_training(self):
-        module, x = self.layer(dropout=0.5), self.tokens()
-        assert not torch.equal(module(x).length_log_probs, module(x).length_log_probs)
-        module.eval()
-        assert torch.equal(module(x).length_log_probs, self.layer()(x).length_log_probs)
-
-    def test_wrong_arguments_are_named(self):
-        with pytest.raises(ValueError, match=r"x.*10.*8"):
-            self.layer()(torch.zeros(2, 5, 8, dtype=torch.float64))
-        with pytest.raises(ValueError, match=r"source_lengths.*5.*6 in row 0"):
-            self.layer()(self.tokens(), torch.tensor([6, 1, 1]))
-
-    @pytest.mark.parametrize("temperature", [0.0, -1.0])
-    def test_an_impossible_temperature_is_refused(self, temperature):
-        with pytest.raises(ValueError, match=rf"temperature.*{temperature}"):
-            FertilityLayer(10, temperature=temperature)
-
-
-class Reorderer(nn.Module):
-    """A small model around the layer."""
-
-    def __init__(self):
-        super().__init__()
-        self.embed = nn.Linear(6, 10)
-        self.reorder = ReorderingLayer(10, dropout=0.0)
-
-    def forward(self, x, lengths):
-        z = torch.tanh(self.embed(x))
-        return self.reorder(z, lengths).marginals.mT @ z
-
-
-@pytest.mark.filterwarnings(
-    "ignore:The .grad attribute of a Tensor that is not a leaf"
-)  # torch's own reading
-def test_compiled_model_gives_the_same_values_and_gradients():
-    torch.manual_seed(0)
-    model = Reorderer()
-    x = sequences(dtype=torch.float32, width=6)
-    results = []
-    for run in (model, torch.compile(model, backend="aot_eager")):
-        output = run(x, LENGTHS)
-        results.append([output, *torch.autograd.grad(output.square().sum(), list(model.parameters()))])
-    for eager, compiled in zip(*results, strict=True):
-        assert_close(compiled, eager)
-
-
-@pytest.mark.parametrize("chosen", ["auto", "torch"])
-def test_a_broken_model_is_not_hidden(chosen):
+@pytest.mark.usefixtures("both")
+def test_a_broken_model_is_not_hidden():
     layer = ReorderingLayer(8)
     with torch.no_grad():
         layer.hidden.weight.fill_(math.nan)
-    with ftor.ops.implementation(chosen):
-        reordering = layer(torch.randn(1, 4, 8), torch.tensor([4]))
-        assert reordering.marginals.isnan().any()
-        with pytest.raises(ValueError, match="found NaN in row 0"):
-            _ = reordering.argmax
+    reordering = layer(torch.randn(1, 4, 8), torch.tensor([4]))
+    assert reordering.marginals.isnan().any()
+    with pytest.raises(ValueError, match="found NaN in row 0"):
+        _ = reordering.argmax
 
 
 def test_later_changes_of_lengths_change_nothing():
@@ -277,9 +163,6 @@ def test_later_changes_of_lengths_change_nothing():
         (lambda: ReorderingLayer("8"), "width: expected an integer of at least 2, found '8'"),
         (lambda: ReorderingLayer(8, hidden=0), "hidden: expected an integer of at least 1, found 0"),
         (lambda: ReorderingLayer(8, dropout="a"), "dropout: expected 0 ≤ dropout < 1, found 'a'"),
-        (lambda: FertilityLayer(8, 3.0), "max_fertility: expected an integer of at least 1, found 3.0"),
-        (lambda: FertilityLayer(8, dropout=1.0), "dropout: expected 0 ≤ dropout < 1, found 1.0"),
-        (lambda: FertilityLayer(8, temperature="1"), "temperature: expected a positive number, found '1'"),
     ],
 )
 def test_wrong_sizes_are_named(make, message):

@@ -1,29 +1,20 @@
-"""SeparablePermutation, the public face of the reordering operations, in both implementations."""
+"""`SeparablePermutation`: the tests of every distribution, fence posts, closed forms, and what it refuses."""
 
 import math
+from itertools import permutations
 
-import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.stats import chisquare
 from torch.autograd import gradcheck
+from torch.nn.functional import one_hot, pad
 from torch.testing import assert_close
 
-import ftor
 from ftor import SeparablePermutation
+from ftor.ops import LOG_ZERO
 from oracles import permutation as oracle
+from support.distributions import DistributionTests, Values
 
 LENGTHS = torch.tensor([5, 1, 3, 2, 4])
-POSTS = ("start", "split", "end")
-
-
-@pytest.fixture(params=["auto", "torch"], ids=["kernels", "torch"])
-def both(request):
-    """Run the test in both implementations."""
-    with ftor.ops.implementation(request.param):
-        yield
 
 
 def dense_scores(batch, length, *, dtype=torch.float64, seed=0):
@@ -37,18 +28,6 @@ def fence_posts(batch, length, hidden, *, dtype=torch.float64, seed=0):
     return [torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype) for shape in shapes]
 
 
-def enumerations(scores, lengths):
-    return [
-        oracle.enumerate_trees(scores[b, : n + 1, : n + 1, : n + 1]) for b, n in enumerate(lengths.tolist())
-    ]
-
-
-def real_splits(length, lengths):
-    """Which dense entries (B, L+1, L+1, L+1) are splits i < j < k within the row's length."""
-    i, j, k = torch.meshgrid(*[torch.arange(length + 1)] * 3, indexing="ij")
-    return (i < j) & (j < k) & (k <= lengths[:, None, None, None])
-
-
 def dense_from_posts(start, split, end, weight, bias):
     hidden = torch.relu(start[:, :, None, None] + split[:, None, :, None] + end[:, None, None, :])
     return hidden @ weight.T + bias
@@ -58,43 +37,127 @@ def outputs(distribution):
     return distribution.log_partition, distribution.marginals, distribution.entropy
 
 
+class TestSeparablePermutation(DistributionTests):
+    names = "scores", "lengths"
+
+    def batches(self, dtype=torch.float64):
+        return [
+            (dense_scores(5, 5, dtype=dtype), LENGTHS),
+            (dense_scores(2, 1, dtype=dtype), torch.tensor([1, 1])),
+            (dense_scores(2, 3, dtype=dtype, seed=2), torch.tensor([3, 2])),
+        ]
+
+    def build(self, *parameters, **options):
+        return SeparablePermutation(*parameters, **options)
+
+    def events(self, drawn):
+        return drawn.nodes
+
+    def outputs(self, distribution):
+        return {**super().outputs(distribution), "log_partition": distribution.log_partition}
+
+    def values(self, parameters, row):
+        scores, lengths = parameters
+        exact = oracle.enumerate_trees(self.alone(parameters, row)[0][0])
+        n, L = int(lengths[row]), scores.shape[1] - 1
+        nodes = torch.tensor([oracle.nodes(tree) for tree in exact.trees], dtype=torch.int64)
+        nodes = nodes.view(len(exact.trees), n - 1, 4)
+        features = one_hot(exact.permutations, n).double()
+        return Values(pad(nodes, (0, 0, 0, L - n), value=-1), exact.probabilities.log(), features)
+
+    def alone(self, parameters, row):
+        scores, lengths = parameters
+        posts = int(lengths[row]) + 1
+        return scores[row : row + 1, :posts, :posts, :posts], lengths[row : row + 1]
+
+    def garbled(self, parameters):
+        """With NaN where i < j < k does not hold, or where k is past the row's length."""
+        scores, lengths = parameters
+        i, j, k = torch.meshgrid(*[torch.arange(scores.shape[1])] * 3, indexing="ij")
+        real = (i < j) & (j < k) & (k <= lengths[:, None, None, None])
+        return scores.masked_fill(~real[..., None], math.nan), lengths
+
+    def count(self, parameters, row):
+        return oracle.count_trees(int(parameters[1][row]))
+
+    def test_permutations_are_those_of_the_trees(self):
+        for parameters in self.batches():
+            distribution = self.build(*parameters)
+            drawn = distribution.sample((20,))
+            for trees, rows in zip(drawn.trees, drawn.permutations, strict=True):
+                for tree, row, length in zip(trees, rows, parameters[1].tolist(), strict=True):
+                    assert row.tolist() == [*tree.permutation, *[0] * (len(row) - length)]
+
+    def test_log_prob_takes_samples_nodes_and_trees(self):
+        distribution = self.build(*self.batches()[0])
+        drawn = distribution.sample()
+        for value in (drawn, drawn.nodes, drawn.trees):
+            assert_close(distribution.log_prob(value), distribution.log_prob(drawn.nodes[None])[0])
+
+    @pytest.mark.parametrize(
+        "nodes",
+        [
+            [(0, 1, 3, 0), (0, 1, 2, 0)],
+            [(1, 2, 3, 0), (0, 1, 3, 0)],
+            [(0, 1, 3, 0), (0, 2, 3, 0)],
+            [(0, 1, 3, 0), (1, 2, 3, 2)],
+            [(0, 1, 3, 0), (-1, -1, -1, -1)],
+            [(0, 3, 3, 0), (0, 1, 3, 0)],
+        ],
+        ids=["no child", "not in preorder", "two roots", "no operation", "too few", "empty part"],
+    )
+    def test_nodes_that_are_no_tree_are_not_in_the_support(self, nodes):
+        distribution = self.build(*(tensor[:1] for tensor in self.small()))
+        assert distribution.support.check(torch.tensor([nodes])).tolist() == [False]
+        assert distribution.support.check(torch.tensor([[(0, 1, 3, 0), (1, 2, 3, 1)]])).tolist() == [True]
+
+    @pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
+    def test_log_prob_of_a_permutation_sums_over_its_trees(self, length):
+        scores = dense_scores(2, 5)
+        distribution = SeparablePermutation(scores, torch.tensor([length, 5]))
+        every = torch.tensor(list(permutations(range(length))))
+        other = torch.arange(5).expand(len(every), -1)
+        found = distribution.log_prob_permutation(
+            torch.stack([pad(every, (0, 5 - length), value=7), other], 1)
+        )
+        exact = self.values((scores, torch.tensor([length, 5])), 0)
+        expected = dict.fromkeys(map(tuple, every.tolist()), 0.0)
+        for tree, log_prob in zip(oracle.all_trees(0, length), exact.log_probs.tolist(), strict=True):
+            expected[oracle.permutation(tree)] += math.exp(log_prob)
+        assert_close(found[:, 0].exp(), torch.tensor(list(expected.values())).double())
+        separable = oracle.DISTINCT_PERMUTATIONS[length - 1]
+        assert int((found[:, 0] > LOG_ZERO).sum()) == separable
+        assert_close(found[:, 0].exp().sum(), torch.ones(()).double())
+
+    def test_log_prob_of_a_permutation_has_a_gradient(self):
+        scores = dense_scores(3, 4).requires_grad_()
+        rows = torch.tensor([[2, 3, 1, 0], [1, 3, 0, 2], [0, 1, 2, 0]])  # the second is not separable
+        lengths = torch.tensor([4, 4, 3])
+        assert gradcheck(
+            lambda s: SeparablePermutation(s, lengths).log_prob_permutation(rows), scores, fast_mode=True
+        )
+        log_probs = SeparablePermutation(scores, lengths).log_prob_permutation(rows)
+        (gradient,) = torch.autograd.grad(log_probs.sum(), scores)
+        assert not gradient[1].any()
+        assert log_probs[1].item() == pytest.approx(LOG_ZERO)
+
+    def test_what_is_no_permutation_is_named(self):
+        distribution = self.build(*self.small())
+        with pytest.raises(ValueError, match=r"every position 0 to 2 once, found \[0, 0, 1\] in row 0"):
+            distribution.log_prob_permutation(torch.tensor([[0, 0, 1], [0, 1, 0]]))
+        with pytest.raises(ValueError, match=r"permutations: expected torch.int64 of shape \(…, 2, 3\)"):
+            distribution.log_prob_permutation(torch.tensor([[0, 1]]))
+
+    def test_scores_of_fence_posts_are_given_densely(self):
+        posts = fence_posts(5, 5, 7)
+        found = SeparablePermutation.from_fence_posts(*posts, LENGTHS).scores
+        real = ~self.garbled((found, LENGTHS))[0].isnan()
+        assert_close(found[real], dense_from_posts(*posts)[real])
+        assert not found[~real].any()
+
+
 @pytest.mark.usefixtures("both")
-class TestAgainstEnumeration:
-    def test_values(self):
-        scores = dense_scores(5, 5)
-        log_partition, marginals, entropy = outputs(SeparablePermutation(scores, LENGTHS))
-        assert marginals.shape == (5, 5, 5)
-        for row, exact in enumerate(enumerations(scores, LENGTHS)):
-            n = int(LENGTHS[row])
-            assert_close(log_partition[row], exact.log_partition)
-            assert_close(entropy[row], exact.entropy)
-            assert_close(marginals[row, :n, :n], exact.marginals)
-            assert marginals[row].sum() == pytest.approx(n)
-
-    def test_argmax_is_the_best_tree_and_its_permutation(self):
-        scores = dense_scores(5, 5, seed=1)
-        best = SeparablePermutation(scores, LENGTHS).argmax
-        trees, permutations = best.trees, best.permutations
-        assert permutations.dtype == torch.int64
-        assert permutations.shape == (5, 5)
-        for row, exact in enumerate(enumerations(scores, LENGTHS)):
-            n, best = int(LENGTHS[row]), int(exact.tree_scores.argmax())
-            assert [tuple(node) for node in trees[row].nodes] == oracle.nodes(exact.trees[best])
-            assert trees[row].permutation == oracle.permutation(exact.trees[best])
-            assert permutations[row].tolist() == [*trees[row].permutation, *[0] * (5 - n)]
-
-    def test_samples_have_their_frequencies(self):
-        draws, length = 8000, 3
-        scores = dense_scores(1, length, seed=2)
-        (exact,) = enumerations(scores, torch.tensor([length]))
-        repeated = SeparablePermutation(scores.expand(draws, -1, -1, -1, -1), torch.full((draws,), length))
-        drawn = repeated.sample(generator=torch.Generator().manual_seed(0))
-        trees, permutations = drawn.trees, drawn.permutations
-        index = {tuple(oracle.nodes(tree)): number for number, tree in enumerate(exact.trees)}
-        observed = np.bincount([index[tuple(map(tuple, tree.nodes))] for tree in trees], minlength=len(index))
-        assert chisquare(observed, draws * exact.probabilities.numpy()).pvalue > 1e-4
-        assert permutations.tolist() == [list(tree.permutation) for tree in trees]
-
+class TestFencePosts:
     def test_fence_posts_score_as_their_formula(self):
         posts = fence_posts(5, 5, 7)
         found = outputs(SeparablePermutation.from_fence_posts(*posts, LENGTHS))
@@ -104,13 +167,7 @@ class TestAgainstEnumeration:
 
 
 @pytest.mark.usefixtures("both")
-class TestGradcheck:
-    @pytest.mark.parametrize("name", ["log_partition", "marginals", "entropy"])
-    def test_dense_scores(self, name):
-        scores = dense_scores(3, 4).requires_grad_()
-        lengths = torch.tensor([4, 3, 1])
-        assert gradcheck(lambda s: getattr(SeparablePermutation(s, lengths), name), (scores,))
-
+class TestGradientsOfFencePosts:
     @pytest.mark.parametrize("name", ["log_partition", "marginals", "entropy"])
     @pytest.mark.parametrize("dropout", [0.0, 0.3], ids=["no dropout", "dropout"])
     def test_fence_posts(self, name, dropout):
@@ -121,24 +178,11 @@ class TestGradcheck:
             distribution = SeparablePermutation.from_fence_posts(*x, lengths, dropout=dropout, seed=7)
             return getattr(distribution, name)
 
-        assert gradcheck(output, posts)
+        assert gradcheck(output, posts, fast_mode=True)
 
 
 @pytest.mark.usefixtures("both")
 class TestPadding:
-    def test_garbage_where_there_is_no_split_changes_nothing(self):
-        clean = dense_scores(5, 5)
-        real = real_splits(5, LENGTHS)[..., None]
-        dirty = clean.masked_fill(~real, math.nan).requires_grad_()
-        found = outputs(SeparablePermutation(dirty, LENGTHS))
-        for ours, theirs in zip(found, outputs(SeparablePermutation(clean, LENGTHS)), strict=True):
-            assert torch.equal(ours, theirs)
-        log_partition, marginals, entropy = found
-        (gradient,) = torch.autograd.grad((log_partition + entropy).sum() + marginals.square().sum(), dirty)
-        assert gradient.isfinite().all()
-        assert not gradient[~real.expand_as(gradient)].any()
-        assert gradient[0].any()
-
     def test_garbage_beyond_the_fence_posts_changes_nothing(self):
         clean = fence_posts(5, 5, 6)
         padding = (torch.arange(6) > LENGTHS[:, None])[..., None]
@@ -150,16 +194,6 @@ class TestPadding:
         for gradient in torch.autograd.grad(found[1].square().sum() + found[2].sum(), dirty):
             assert gradient.isfinite().all()
             assert not gradient[padding.expand_as(gradient)].any()
-
-    def test_a_row_does_not_know_its_batch(self):
-        scores = dense_scores(5, 5)
-        together = outputs(SeparablePermutation(scores, LENGTHS))
-        for row, n in enumerate(LENGTHS.tolist()):
-            small = scores[row : row + 1, : n + 1, : n + 1, : n + 1]
-            log_partition, marginals, entropy = outputs(SeparablePermutation(small, LENGTHS[row : row + 1]))
-            assert torch.equal(together[0][row], log_partition[0])
-            assert torch.equal(together[1][row, :n, :n], marginals[0])
-            assert torch.equal(together[2][row], entropy[0])
 
     def test_every_tree_has_its_rows_length(self):
         distribution = SeparablePermutation(dense_scores(5, 5), LENGTHS)
@@ -212,71 +246,9 @@ class TestClosedForms:
             best = sum(float(scores[row][tuple(node)]) for node in tree.nodes)
             assert best == pytest.approx(float(oracle.enumerate_trees(scores[row]).tree_scores.max()))
 
-    @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["float32", "float64"])
-    def test_huge_scores_stay_finite(self, dtype):
-        scores = (1e4 * dense_scores(2, 7, dtype=dtype).sign()).requires_grad_()
-        distribution = SeparablePermutation(scores, torch.tensor([7, 4]))
-        log_partition, marginals, entropy = outputs(distribution)
-        (gradient,) = torch.autograd.grad((log_partition + entropy).sum() + marginals.square().sum(), scores)
-        for x in (log_partition, marginals, entropy, gradient):
-            assert x.dtype == dtype
-            assert x.isfinite().all()
-        sums = marginals.sum(2)
-        assert_close(sums, (torch.arange(7) < torch.tensor([[7], [4]])).to(dtype))
-
-
-class TestKernelsAgainstTorch:
-    @settings(max_examples=20)
-    @given(
-        st.lists(st.integers(1, 8), min_size=1, max_size=4),
-        st.integers(1, 19),
-        st.sampled_from([0.0, 0.2]),
-        st.sampled_from([torch.float32, torch.float64]),
-        st.integers(0, 1000),
-    )
-    def test_fence_posts(self, lengths, hidden, dropout, dtype, seed):
-        found = [self.run(name, lengths, hidden, dropout, dtype, seed) for name in ("auto", "torch")]
-        close = {"rtol": 1e-8, "atol": 1e-9} if dtype == torch.float64 else {"rtol": 1e-3, "atol": 1e-3}
-        for ours, theirs in zip(*found, strict=True):
-            assert_close(ours, theirs, **close)
-
-    @staticmethod
-    def run(name, lengths, hidden, dropout, dtype, seed):
-        posts = [
-            x.requires_grad_()
-            for x in fence_posts(len(lengths), max(lengths), hidden, dtype=dtype, seed=seed)
-        ]
-        with ftor.ops.implementation(name):
-            distribution = SeparablePermutation.from_fence_posts(
-                *posts, torch.tensor(lengths), dropout=dropout, seed=seed
-            )
-            log_partition, marginals, entropy = outputs(distribution)
-            loss = (log_partition + entropy).sum() + marginals.square().sum()
-            return [
-                log_partition,
-                marginals,
-                entropy,
-                *torch.autograd.grad(loss, posts, materialize_grads=True),
-            ]
-
 
 @pytest.mark.usefixtures("both")
 class TestRandomness:
-    def test_samples_follow_the_generator(self):
-        distribution = SeparablePermutation(dense_scores(5, 5), LENGTHS)
-        first, again, other = (
-            distribution.sample(generator=torch.Generator().manual_seed(seed)) for seed in (1, 1, 2)
-        )
-        assert [str(tree) for tree in first.trees] == [str(tree) for tree in again.trees]
-        assert [str(tree) for tree in first.trees] != [str(tree) for tree in other.trees]
-
-    def test_samples_follow_the_global_seed(self):
-        distribution = SeparablePermutation(dense_scores(5, 5), LENGTHS)
-        torch.manual_seed(3)
-        first = distribution.sample().permutations
-        torch.manual_seed(3)
-        assert torch.equal(first, distribution.sample().permutations)
-
     def test_samples_of_the_same_distribution_differ(self):
         distribution = SeparablePermutation(torch.zeros(1, 9, 9, 9, 2), torch.tensor([8]))
         drawn = {str(distribution.sample().trees[0]) for _ in range(10)}

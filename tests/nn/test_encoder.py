@@ -7,19 +7,11 @@ import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from torch.testing import assert_close
 
-import ftor
 from ftor.nn import BiLSTM, HighwayBiLSTM
 from oracles import recurrence as oracle
 
 LENGTHS = torch.tensor([7, 1, 4, 7, 2])
 ENCODERS = pytest.mark.parametrize("encoder", [HighwayBiLSTM, BiLSTM])
-
-
-@pytest.fixture(params=["auto", "torch"], ids=["kernels", "torch"])
-def both(request):
-    """Run the test in both implementations."""
-    with ftor.ops.implementation(request.param):
-        yield
 
 
 def sequences(width=10, *, dtype=torch.float64):
