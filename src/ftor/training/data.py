@@ -65,10 +65,12 @@ def load_training_data(
         settings = UnitSettings(data.unit_share, data.unit_child_share, data.unit_count)
         programs = learn_programs(data.programs, files, settings, config.model.copies, report)
     if programs is not None:
-        train, dev, test = (
-            encode_pairs(programs, pairs or []) for pairs in (splits.train, splits.dev, splits.test)
+        splits = replace(
+            splits,
+            train=encode_pairs(programs, splits.train),
+            dev=None if splits.dev is None else encode_pairs(programs, splits.dev),
+            test=encode_pairs(programs, splits.test),
         )
-        splits = replace(splits, train=train, dev=dev if splits.dev is not None else None, test=test)
     train = _reachable(splits.train, config, train_path, report)
     if not train:
         raise DataError(f"{train_path}: all targets are too long for model.max_fertility")
