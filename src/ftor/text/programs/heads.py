@@ -1,7 +1,7 @@
 """What the heads of programs take: an atom that belongs to the head, or any number of children."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ftor.text.programs.parsing import Node, Program
 
@@ -14,28 +14,47 @@ Head = tuple[str, str]
 def curried_heads(programs: Iterable[Program]) -> set[str]:
     """Heads such as `call` in `( call f x y )`, whose first argument decides how many others there are.
 
-    It is always an atom, and each such atom has one or two numbers of arguments where the head has several.
+    The first argument is always an atom that is never another argument of the head, and each such atom has
+    one or two numbers of arguments where the head has several.
     """
     arities: defaultdict[str, defaultdict[str, set[int]]] = defaultdict(lambda: defaultdict(set))
     uses: Counter[str] = Counter()
-    others: set[str] = set()
+    excluded: set[str] = set()
+    later: defaultdict[str, set[str]] = defaultdict(set)
     for program in programs:
-        for place, node in enumerate(program):
-            if node.kind != "apply":
+        for (head, place), child in _arguments(program):
+            if head.kind != "apply":
                 continue
-            if node.children and program[place + 1].kind == "atom":
-                arities[node.text][program[place + 1].text].add(node.children)
-                uses[node.text] += 1
-            else:
-                others.add(node.text)
+            if place and child.kind == "atom":
+                later[head.text].add(child.text)
+            elif not place and child.kind == "atom":
+                arities[head.text][child.text].add(head.children)
+                uses[head.text] += 1
+            elif not place:
+                excluded.add(head.text)
+        excluded |= {node.text for node in program if node.kind == "apply" and not node.children}
     return {
         head
         for head, by_first in arities.items()
-        if head not in others
+        if head not in excluded
+        and not later[head] & by_first.keys()
         and len(set[int]().union(*by_first.values())) > 1
         and uses[head] >= 2 * len(by_first)
         and all(len(some) <= 2 for some in by_first.values())
     }
+
+
+def _arguments(program: Program) -> Iterator[tuple[tuple[Node, int], Node]]:
+    """Each node but the first with its parent and its place among the parent's children."""
+    parents: list[tuple[Node, int]] = []
+    for node in program:
+        if parents:
+            parent, place = parents[-1]
+            yield (parent, place), node
+            parents[-1] = parent, place + 1
+        parents.append((node, 0))
+        while parents and parents[-1][1] == parents[-1][0].children:
+            parents.pop()
 
 
 def uncurried(program: Program, curried: Collection[str]) -> Program:
@@ -62,23 +81,10 @@ def list_heads(programs: Iterable[Program]) -> tuple[set[Head], set[str]]:
     arities: defaultdict[Head, set[int]] = defaultdict(set)
     fillers: defaultdict[tuple[Head, int], set[Head]] = defaultdict(set)
     for program in programs:
-        heads: list[Head] = []
-        places: list[int] = []
-        left: list[int] = []
         for node in program:
-            head = node.kind, node.text
-            arities[head].add(node.children)
-            if heads:
-                fillers[heads[-1], places[-1]].add(head)
-                places[-1] += 1
-                left[-1] -= 1
-            heads.append(head)
-            places.append(0)
-            left.append(node.children)
-            while left and not left[-1]:
-                heads.pop()
-                places.pop()
-                left.pop()
+            arities[node.kind, node.text].add(node.children)
+        for (parent, place), node in _arguments(program):
+            fillers[(parent.kind, parent.text), place].add((node.kind, node.text))
     lists = {
         head
         for head, some in arities.items()
