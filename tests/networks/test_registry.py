@@ -21,25 +21,36 @@ BASELINES = ("lstm", "transformer", "bart")
 SENTENCES = ["a b c", "k", "d d e a b c", "f g h i"]
 
 
-def test_every_section_has_a_network():
-    assert list(registry._NETWORKS) == list(ARCHITECTURES)
+SETTINGS = {
+    "transducer": ["model.width=8"],
+    "rescored": ["model.width=8", "model.rescorer=lstm"],
+    "lstm": ["model.architecture=lstm", "model.width=8"],
+    "transformer": ["model.architecture=transformer", "model.width=8"],
+    "bart": ["model.architecture=bart"],
+}
 
 
-@pytest.mark.parametrize("architecture", ["transducer", "lstm", "transformer"])
-def test_a_network_is_built_from_its_section(architecture):
-    config = Config.load("transducer", [f"model.architecture={architecture}", "model.width=8"])
-    words = Vocabularies.of(PAIRS)
+def test_every_network_has_a_section():
+    assert {name: Config.load("transducer", SETTINGS[name]).model.network for name in registry._NETWORKS} == {
+        name: name for name in registry._NETWORKS
+    }
+    assert ARCHITECTURES.keys() <= registry._NETWORKS.keys()
+
+
+@pytest.mark.parametrize("name", ["transducer", "rescored", "lstm", "transformer"])
+def test_a_network_is_built_from_its_section(name):
+    config, words = Config.load("transducer", SETTINGS[name]), Vocabularies.of(PAIRS)
     network, vocabularies = build(config, words)
     assert isinstance(network, Network)
+    assert f"{type(network).__module__}:{type(network).__name__}" == registry._NETWORKS[name]
     assert vocabularies is words
     assert (network.config, network.classes) == (config.model, len(words.target))
     assert network.vectors is None
 
 
-@pytest.mark.parametrize("architecture", ["transducer", "lstm"])
-def test_a_network_with_word_vectors_has_an_embedding_of_their_size(architecture):
-    config = Config.load("transducer", [f"model.architecture={architecture}", "model.width=8"])
-    network, _ = build(config, Vocabularies.of(PAIRS), vector_size=5)
+@pytest.mark.parametrize("name", ["transducer", "rescored", "lstm"])
+def test_a_network_with_word_vectors_has_an_embedding_of_their_size(name):
+    network, _ = build(Config.load("transducer", SETTINGS[name]), Vocabularies.of(PAIRS), vector_size=5)
     assert network.vectors.weight.shape[1] == 5
 
 

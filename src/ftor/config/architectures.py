@@ -17,7 +17,7 @@ class NetworkConfig(Section):
     The defaults are those of a network that writes its outputs from left to right.
 
     Attributes:
-        architecture: the network's name in `ftor.networks.registry`.
+        architecture: which of the subclasses it is.
         unused_keys: keys of other sections that mean nothing to the network.
         structured: whether the network has fertilities and reorderings, and so predicts output lengths.
         subwords: whether the network splits text into subwords with a pretrained tokenizer.
@@ -35,6 +35,11 @@ class NetworkConfig(Section):
     def description(self) -> str:
         """What the network is, for the model card."""
         raise NotImplementedError
+
+    @property
+    def network(self) -> str:
+        """The name of the network in `ftor.networks.registry`."""
+        return self.architecture
 
     @property
     def variant(self) -> str:
@@ -119,6 +124,11 @@ class TransducerConfig(NetworkConfig):
         }[self.order]
         copying = " with copying" if self.copying else ""
         return f"A sequence transducer, {order}, {self.decoder} decoder{copying}"
+
+    @property
+    def network(self) -> str:
+        """The name of the network in `ftor.networks.registry`."""
+        return "transducer" if self.rescorer == "none" else "rescored"
 
     @property
     def variant(self) -> str:

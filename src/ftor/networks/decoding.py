@@ -209,9 +209,9 @@ def n_best_outputs(
         choices = F.pad(columns, (0, 1))[:, None, :].expand(-1, n, -1).gather(2, best.clamp(min=0))
         totals = scores + log_probs[:, None]
         rows = zip(choices.tolist(), totals.tolist(), lengths.tolist(), log_probs.tolist(), strict=True)
-        for found, (some, row_scores, length, length_score) in zip(outputs, rows, strict=True):
-            candidates = zip(some, row_scores, strict=True)
-            found += [Output(c[:length], s, length_score) for c, s in candidates if s > LOG_ZERO]
+        for row_outputs, (row_choices, row_scores, length, length_score) in zip(outputs, rows, strict=True):
+            candidates = zip(row_choices, row_scores, strict=True)
+            row_outputs += [Output(c[:length], s, length_score) for c, s in candidates if s > LOG_ZERO]
     return outputs
 
 

@@ -1,4 +1,4 @@
-"""The network of each architecture."""
+"""The networks by name, each a module and a class."""
 
 from importlib import import_module
 from pathlib import Path
@@ -9,6 +9,7 @@ from ftor.text.vocabularies import Vocabularies
 
 _NETWORKS = {
     "transducer": "ftor.networks.transducer:Transducer",
+    "rescored": "ftor.networks.rescored:Rescored",
     "lstm": "ftor.networks.lstm:LSTMSeq2Seq",
     "transformer": "ftor.networks.transformer:RelativeTransformer",
     "bart": "ftor.networks.bart:Bart",
@@ -21,6 +22,6 @@ def build(
     config: Config, words: Vocabularies, vector_size: int | None = None, folder: Path | None = None
 ) -> tuple[Network, Vocabularies]:
     """See `Network.build`."""
-    module, _, name = _NETWORKS[config.model.architecture].partition(":")
+    module, _, name = _NETWORKS[config.model.network].partition(":")
     network_class: type[Network] = getattr(import_module(module), name)
     return network_class.build(config, words, vector_size, folder)

@@ -45,7 +45,8 @@ class Rescored(Transducer):
 
     def _lstm_losses(self, batch: Batch) -> Tensor:
         """−log P(y|x) of the LSTM, (B,)."""
-        return self.rescorer(batch).tokens * (batch.target_lengths + 1)
+        means: Tensor = self.rescorer(batch).tokens
+        return means * (batch.target_lengths + 1)
 
     @torch.no_grad()
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
@@ -107,8 +108,8 @@ class Rescored(Transducer):
         best: list[tuple[float, Output] | None] = [None] * len(candidates)
         for (row, output), score in zip(flat, scores, strict=True):
             mixed = weight * output.score + (1 - weight) * score
-            held = best[row]
-            if held is None or mixed > held[0]:
+            leader = best[row]
+            if leader is None or mixed > leader[0]:
                 best[row] = mixed, output
         return [one[1] for one in best if one is not None]
 

@@ -79,12 +79,7 @@ class Transducer(Network):
         """See `Network.build`."""
         assert isinstance(config.model, TransducerConfig)
         sizes = len(words.source), len(words.target), vector_size
-        chosen = cls
-        if config.model.rescorer == "lstm":
-            from ftor.networks.rescored import Rescored  # a subclass of this one
-
-            chosen = Rescored  # type: ignore[assignment]
-        return chosen(config.model, *sizes, config.data.emphasis), words
+        return cls(config.model, *sizes, config.data.emphasis), words
 
     def _encoder(self, encoders: int) -> HighwayBiLSTM | BiLSTM:
         config = self.config
