@@ -218,7 +218,7 @@ def test_python_blocks_run(page, folder, trained):
     for block in blocks(page, "python"):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(block, page, "exec"), {})
+            exec(compile(re.sub(r'("training.epochs": )\d+', r"\g<1>1", block), page, "exec"), {})
         for shown in re.findall(r"print\(.*\)  # ([\w ]+)$", block, re.MULTILINE):
             assert shown in printed.getvalue() or "runs/" in block  # where the model is a small one
 

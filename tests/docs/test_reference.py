@@ -34,7 +34,7 @@ def test_every_command_and_option_is_in_the_reference():
             if name[0] == "-" and name not in section
         ]
         assert missing == [], path
-        assert path in ("ftor", "ftor data", "ftor config") or "Example: ftor " in section, path
+        assert hasattr(command, "commands") or "Example: ftor " in section, path
 
 
 def test_every_configuration_key_is_in_the_reference():
