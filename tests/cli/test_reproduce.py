@@ -49,6 +49,7 @@ def epochs_of(tmp_path, seed):
     )
 
 
+@pytest.mark.slow
 def test_a_killed_driver_stops_its_runs_and_the_same_command_goes_on(tmp_path, arguments):
     driver = start(*arguments(60))
     wait_for(lambda: all(epochs_of(tmp_path, seed) >= 2 for seed in (0, 1)))
@@ -59,7 +60,7 @@ def test_a_killed_driver_stops_its_runs_and_the_same_command_goes_on(tmp_path, a
     assert finished.code == 0, finished.err
     logs = [path.read_text() for path in tmp_path.glob("runs/mirror-*.log")]
     assert len(logs) == 2
-    assert all(log.count("going on with") == 1 for log in logs)
+    assert all(log.count("resuming ") == 1 for log in logs)
     assert all(log.count("stopped; to resume") == 1 for log in logs), "the runs saw that their driver is gone"
     records = ledger(tmp_path)
     assert sorted(record["seed"] for record in records) == [0, 1]
@@ -76,6 +77,7 @@ def test_a_killed_driver_stops_its_runs_and_the_same_command_goes_on(tmp_path, a
     assert (tmp_path / "results" / "mirror.jsonl").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_ctrl_c_stops_at_a_checkpoint_and_says_so(tmp_path, arguments):
     driver = start(*arguments(5000, jobs=1))
     wait_for(lambda: epochs_of(tmp_path, 0) >= 2)
@@ -92,6 +94,7 @@ def test_ctrl_c_stops_at_a_checkpoint_and_says_so(tmp_path, arguments):
     assert states == [["mirror-0", "half", "done"], ["mirror-1", "to", "do"]]
 
 
+@pytest.mark.slow
 def test_a_failed_run_is_told_of_at_the_end(tmp_path, arguments):
     (tmp_path / "data" / "mirror" / "train.tsv").write_text("no tab\n")
     finished = end(start(*arguments(2)))

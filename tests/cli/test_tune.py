@@ -34,7 +34,8 @@ def experiment(data, tmp_path, monkeypatch):
     return ["tune", "mine.toml", "--space", "space.toml", "--trials", "1", "--epochs", "25", "--jobs", "2"]
 
 
-def test_killed_in_a_trial_and_gone_on_with(experiment, tmp_path):
+@pytest.mark.slow
+def test_a_killed_search_is_resumed(experiment, tmp_path):
     runs = tmp_path / "tune" / "mine" / "runs"
     with tiny.start(*experiment, cwd=tmp_path) as driver:
         try:
@@ -60,7 +61,7 @@ def test_killed_in_a_trial_and_gone_on_with(experiment, tmp_path):
             assert [record["epoch"] for record in tiny.log(folder)] == list(range(1, 26))
             assert tiny.metrics(folder)["test"] is None
             assert not list(folder.glob("checkpoint*"))
-    assert "going on with" in "".join(path.read_text() for path in runs.glob("trial-0-*.log"))
+    assert "resuming " in "".join(path.read_text() for path in runs.glob("trial-0-*.log"))
     assert re.search(r"0 .*complete, unchanged", finished.out)
     assert re.search(r"(trial 1|the unchanged configuration) wins: dev exact match", finished.out)
     assert (tmp_path / "search.png").stat().st_size > 0

@@ -14,37 +14,38 @@ from ftor.training.run import Run
 from support.small_jobs import ends, small_job, until
 from support.tiny import assert_same_run, without_times
 
+pytestmark = pytest.mark.slow
 EPOCHS = 40
 
 
 @pytest.fixture(scope="module")
-def alone(tmp_path_factory):
+def undisturbed(tmp_path_factory):
     """The run of a job of `EPOCHS` epochs that nobody disturbs, and its record."""
-    job = small_job(tmp_path_factory.mktemp("alone"), epochs=EPOCHS)
+    job = small_job(tmp_path_factory.mktemp("undisturbed"), epochs=EPOCHS)
     record = Run.new(job.config, job.folder).train(None, TerminalReport(quiet=True), None)
     return job, {"config": job.config.hash, **record}
 
 
-def same_data(folder, alone, **settings):
-    """A job like the one alone, on the very same files, in another folder."""
-    job, _ = alone
+def same_data(folder, undisturbed, **settings):
+    """A job like the one undisturbed, on the very same files, in another folder."""
+    job, _ = undisturbed
     return replace(job, folder=folder / "runs" / "small-0", **settings)
 
 
-def test_a_job_that_is_stopped_goes_on_to_the_same_end(tmp_path, alone):
-    job = same_data(tmp_path, alone)
+def test_a_job_that_is_stopped_goes_on_to_the_same_end(tmp_path, undisturbed):
+    job = same_data(tmp_path, undisturbed)
     with Processes(1) as executor:
         executor.start(job)
         until(executor, Epoch, job)
         executor.stop(job)
         assert ends(executor, job) == {job: Stopped()}
-        assert "going on" not in job.log.read_text()
+        assert "resuming" not in job.log.read_text()
         executor.start(job)
         (last,) = ends(executor, job).values()
-    assert f"going on with {job.folder} at epoch" in job.log.read_text()
+    assert f"resuming {job.folder} at epoch" in job.log.read_text()
     assert isinstance(last, Finished)
-    assert without_times(last.record) == without_times(alone[1])
-    assert_same_run(job.folder, alone[0].folder)
+    assert without_times(last.record) == without_times(undisturbed[1])
+    assert_same_run(job.folder, undisturbed[0].folder)
 
 
 def test_a_job_can_be_stopped_before_it_has_begun(tmp_path):
@@ -56,8 +57,8 @@ def test_a_job_can_be_stopped_before_it_has_begun(tmp_path):
         assert ends(executor, job) == {job: Stopped()}
 
 
-def test_a_process_that_is_killed_is_told_of_and_loses_only_minutes(tmp_path, alone):
-    job = same_data(tmp_path, alone)
+def test_a_process_that_is_killed_is_told_of_and_loses_only_minutes(tmp_path, undisturbed):
+    job = same_data(tmp_path, undisturbed)
     with Processes(1) as executor:
         executor.start(job)
         started = until(executor, Started, job)
@@ -67,8 +68,8 @@ def test_a_process_that_is_killed_is_told_of_and_loses_only_minutes(tmp_path, al
         assert last == Failed(f"its process ended with signal 9; see {job.log}")
         executor.start(job)
         (last,) = ends(executor, job).values()
-    assert "going on with" in job.log.read_text()
-    assert_same_run(job.folder, alone[0].folder)
+    assert "resuming " in job.log.read_text()
+    assert_same_run(job.folder, undisturbed[0].folder)
 
 
 def test_jobs_are_side_by_side_and_one_that_fails_hurts_no_other(tmp_path):
@@ -89,8 +90,8 @@ def test_jobs_are_side_by_side_and_one_that_fails_hurts_no_other(tmp_path):
     assert not bad.folder.exists()
 
 
-def test_leaving_stops_what_still_runs(tmp_path, alone):
-    job = same_data(tmp_path, alone)
+def test_leaving_stops_what_still_runs(tmp_path, undisturbed):
+    job = same_data(tmp_path, undisturbed)
     with Processes(1) as executor:
         executor.start(job)
         started = until(executor, Started, job)

@@ -2,9 +2,16 @@
 
 import json
 
-from ftor.jobs import Epoch, Finished, Stopped
+from ftor.jobs import Epoch, Finished, Stopped, run_jobs
+from ftor.show.board import Board
+from ftor.show.progress import TerminalReport
+from ftor.tuning.plan import make_plan
+from ftor.tuning.search import Search
+from ftor.tuning.store import Store
 
 EPOCHS = 3
+BASE = 3.2  # the unchanged length weight
+SPACE = '"training.length_weight" = { low = 0.1, high = 10.0 }'
 
 
 class Pretended:
@@ -52,3 +59,24 @@ class Pretended:
                 events.append((job, Finished({"best_epoch": EPOCHS, "seconds": 1.0, "dev_seconds": 0.5})))
             del self.running[job]
         return events
+
+
+def plan_in(folder, space=SPACE, **options):
+    """Plan a search over `space` for a transducer."""
+    (folder / "space.toml").write_text(space)
+    return make_plan("transducer", folder / "space.toml", **{"epochs": EPOCHS, "trials": 4} | options)
+
+
+def search(store, executor, report=None):
+    """Run a search. Returns False if it was stopped."""
+    report = report or TerminalReport(quiet=True)
+    workload = Search(store, report, 1, None)
+    return run_jobs(workload, executor, Board(report, workload))
+
+
+def tuned(folder, outcome, slots=2, report=None, **options):
+    """Run a search to its end. Returns the plan, the trials and the executor."""
+    plan = plan_in(folder, **options)
+    store, executor = Store(plan, folder), Pretended(outcome, slots)
+    assert search(store, executor, report)
+    return plan, store.trials(), executor

@@ -3,47 +3,26 @@
 import signal
 import tomllib
 from collections import Counter
-from dataclasses import replace
+from functools import partial
 
 import optuna
 import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from ftor.config import Config
-from ftor.jobs import Failed, Lost, Stopped, run_jobs
-from ftor.show.board import Board
+from ftor.jobs import Failed, Lost, Stopped
 from ftor.show.progress import TerminalReport
-from ftor.tuning.plan import make_plan
-from ftor.tuning.search import Search
-from ftor.tuning.store import JOURNAL, Store, StudyError
-from ftor.tuning.trials import Result, objective_key, winner
+from ftor.tuning.store import JOURNAL, Store
+from ftor.tuning.trials import winner
 from ftor.tuning.winner import winning_toml
-from support import tiny_geo
-from support.pretended_runs import EPOCHS, Pretended
+from support.pretended_runs import BASE, EPOCHS, Pretended, plan_in, search, tuned
 
-BASE = 3.2  # the unchanged length weight
 THIRD = 1002
-
-
-def search(store, executor, report):
-    workload = Search(store, report, 1, None)
-    return run_jobs(workload, executor, Board(report, workload))
 
 
 @pytest.fixture
 def tune(tmp_path):
-    space = tmp_path / "space.toml"
-    space.write_text('"training.length_weight" = { low = 0.1, high = 10.0 }')
-
-    def run(outcome, slots=2, trials=4, report=None, **options):
-        plan = make_plan("transducer", space, epochs=EPOCHS, trials=trials, **options)
-        store = Store(plan, tmp_path)
-        executor = Pretended(outcome, slots)
-        assert search(store, executor, report or TerminalReport(quiet=True))
-        return plan, store.trials(), executor
-
-    return run
+    return partial(tuned, tmp_path)
 
 
 def test_two_seeds_each_a_third_for_the_best_two_and_for_the_unchanged(tune):
@@ -168,26 +147,6 @@ def test_the_first_seed_of_every_trial_is_compared_with_also_of_the_unchanged(tu
             assert kept.intermediate_values == pytest.approx(values)
 
 
-@pytest.mark.parametrize(("epochs", "spared"), [(3, 0), (5, 1), (50, 10)])
-def test_pruning_spares_the_first_fifth_of_the_epochs(tune, tmp_path, epochs, spared):
-    store = Store(tune_plan(tmp_path, prune=True, epochs=epochs), tmp_path)
-    for number in range(5):
-        store.draw()
-        for epoch in range(1, epochs + 1):
-            store.keep_epoch(number, epoch, 0.5)
-        for seed in store.plan.seeds:
-            store.keep(number, seed, Result(0.5, 1.0, 1, 1.0))
-        store.end(number, "complete")
-    store.draw()
-    hopeless = []
-    for epoch in range(1, spared + 3):
-        store.keep_epoch(5, epoch, 0.1)
-        hopeless.append(store.is_hopeless(5))
-    assert hopeless == [False] * spared + [True] * 2
-    store.keep_epoch(5, spared + 3, 0.6)
-    assert not store.is_hopeless(5)
-
-
 def test_without_pruning_nothing_is_stopped(tune):
     _, trials, executor = tune(lambda weight, seed: weight / 20, trials=12)
     assert (executor.stopped, {trial.state for trial in trials}) == ([], {"complete"})
@@ -209,7 +168,7 @@ def test_a_search_that_is_cut_off_comes_to_the_same_end(tune, tmp_path, when):
 
     with pytest.raises(Killed):
         tune(outcome)
-    before = {trial.number: trial.values for trial in Store(tune_plan(tmp_path), tmp_path).trials()}
+    before = {trial.number: trial.values for trial in Store(plan_in(tmp_path), tmp_path).trials()}
     with (tmp_path / JOURNAL).open("a") as file:
         file.write('{"op_code": 5, "worker')  # and half a line
     _, trials, executor = tune(lambda weight, seed: weight / 20)
@@ -223,41 +182,6 @@ def test_a_search_that_is_cut_off_comes_to_the_same_end(tune, tmp_path, when):
     assert max(Counter(executor.started).values()) == 1
 
 
-SEVERAL = """
-"training.length_weight" = { low = 0.1, high = 10.0, log = true }
-"model.width" = { low = 2, high = 64, step = 2 }
-"model.decoder_hidden" = { choices = [128, 200, 256, 300] }
-"model.temperature" = { low = 1.0, high = 5.0 }
-"""
-
-
-@pytest.mark.parametrize("sampler", ["random", "tpe"])
-def test_a_draw_that_is_cut_off_anywhere_comes_to_the_same_values(tmp_path, sampler):
-    (tmp_path / "space.toml").write_text(SEVERAL)
-    plan = tune_plan(tmp_path, sampler=sampler)
-
-    def draw_all(folder):
-        store = Store(plan, folder)
-        store.complete_draws()
-        while len(store.trials()) < 4:
-            store.draw()
-        return [trial.values for trial in store.trials()]
-
-    whole = draw_all(tmp_path)
-    assert all(len({values[key] for values in whole}) > 1 for key in plan.space.keys)
-    lines = (tmp_path / JOURNAL).read_text().splitlines(keepends=True)
-    for kept in range(len(lines)):
-        folder = tmp_path / str(kept)
-        folder.mkdir()
-        (folder / JOURNAL).write_text("".join(lines[:kept]) + lines[kept][:9])
-        assert draw_all(folder) == whole
-
-
-def tune_plan(folder, **options):
-    options = {"epochs": EPOCHS, "trials": 4} | options
-    return make_plan("transducer", folder / "space.toml", **options)
-
-
 def test_a_finished_search_has_nothing_left_to_do_and_can_be_extended(tune):
     _, trials, _ = tune(lambda weight, seed: weight / 20)
     _, again, executor = tune(lambda weight, seed: weight / 20)
@@ -267,17 +191,8 @@ def test_a_finished_search_has_nothing_left_to_do_and_can_be_extended(tune):
     assert len(more) == 7
 
 
-def test_a_search_with_other_settings_is_refused(tune, tmp_path):
-    tune(lambda weight, seed: 0.5)
-    with pytest.raises(StudyError, match="sampler: expected random, found tpe"):
-        tune(lambda weight, seed: 0.5, sampler="tpe")
-    (tmp_path / "space.toml").write_text('"training.length_weight" = { low = 0.1, high = 9.0 }')
-    with pytest.raises(StudyError, match=r"space: training.length_weight: expected .*10.0.*, found .*9.0"):
-        tune(lambda weight, seed: 0.5)
-
-
 def test_ctrl_c_stops_all_runs(tune, tmp_path):
-    plan = tune_plan(tmp_path)
+    plan = plan_in(tmp_path)
 
     pressed: list[int] = []
 
@@ -289,7 +204,7 @@ def test_ctrl_c_stops_all_runs(tune, tmp_path):
 
     executor = Pretended(outcome)
     store = Store(plan, tmp_path)
-    assert not search(store, executor, TerminalReport(quiet=True))
+    assert not search(store, executor)
     assert sorted(executor.stopped) == sorted(executor.started) == ["trial-0-seed-1000", "trial-0-seed-1001"]
     assert [trial.state for trial in store.trials()] == ["running"]
     _, trials, executor = tune(lambda weight, seed: 0.5)
@@ -301,48 +216,3 @@ def test_tpe_learns_from_trials(tune):
     _, trials, _ = tune(lambda weight, seed: weight / 20, trials=16, sampler="tpe")
     weights = [trial.values["training.length_weight"] for trial in trials[1:]]
     assert sum(weights[10:]) / 6 > sum(weights[:10]) / 10
-
-
-def test_the_winner_is_written_with_where_it_is_from(tune, tmp_path):
-    plan, trials, _ = tune(lambda weight, seed: weight / 20)
-    text = winning_toml(plan, trials, winner(trials))
-    assert "# trial" in text
-    assert "from 0.1 to 10.0; transducer has 3.2" in text
-    (tmp_path / "tuned.toml").write_text(text)
-    config = Config.load(tmp_path / "tuned.toml")
-    assert config.training.length_weight == winner(trials).values["training.length_weight"]
-    assert config.training.epochs == Config.load("transducer").training.epochs
-    assert config.name == "tuned"
-
-
-@pytest.mark.parametrize(("better", "of"), [(1.0, "0.1 to 10.0"), (-1.0, "transducer")])
-def test_the_winner_says_how_the_experiment_differs_not_what_it_was_tuned_on(tune, tmp_path, better, of):
-    plan, trials, _ = tune(lambda weight, seed: 0.5 + better * abs(weight - BASE) / 20)
-    experiment = tmp_path / "mine.toml"
-    experiment.write_text('base = "transducer"\n[training]\nlength_weight = 1.5\n')
-    plan, best = replace(plan, experiment=str(experiment)), winner(trials)
-    assert best.unchanged == (of == plan.on)
-    text = winning_toml(plan, trials, best)
-    assert f"trial {best.number}, from {of}; mine has 1.5" in text
-    assert ("the unchanged configuration of transducer wins" in text) == best.unchanged
-    (tmp_path / "tuned.toml").write_text(text)
-    tuned = Config.load(tmp_path / "tuned.toml")
-    assert tuned.training.length_weight == best.values["training.length_weight"] != 1.5
-
-
-@pytest.mark.parametrize(
-    ("task", "select_by", "name"),
-    [
-        ("pairs", "loss", "dev_exact_match"),
-        ("pairs", "exact_match", "dev_exact_match"),
-        ("pairs", "accuracy", "dev_exact_match"),
-        ("geo", "exact_match", "dev_exact_match"),
-        ("geo", "accuracy", "dev_execution_accuracy"),
-        ("atis", "accuracy", "dev_tree_accuracy"),
-        ("okapi", "accuracy", "dev_clause_accuracy"),
-        ("style", "BLEU-3", "dev_BLEU-3"),
-    ],
-)
-def test_the_objective_is_what_epochs_are_compared_by(tmp_path, task, select_by, name):
-    config = Config.load("transducer", [f"data.task={task}", f"training.select_by={select_by}"])
-    assert objective_key(config, tiny_geo.write(tmp_path)) == name

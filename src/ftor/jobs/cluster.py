@@ -1,4 +1,4 @@
-"""Jobs on a Ray cluster: one task each, which asks for its threads and GPUs."""
+"""Jobs on a Ray cluster. Each is a task that asks for its threads and GPUs."""
 
 import logging
 import socket
@@ -26,11 +26,11 @@ try:
     import ray
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 except ImportError:
-    raise FtorError("--ray: expected Ray, found none; pip install 'ftor[cluster]'") from None
+    raise FtorError("Ray is not installed: pip install 'ftor[cluster]'") from None
 
 
 class _Mailbox:
-    """Where tasks put their events for the driver; it lives on the driver's node, which is the last to go."""
+    """Keeps the events of tasks for the driver. It runs on the driver's node, which is lost last."""
 
     def __init__(self) -> None:
         self._events: list[tuple[str, str]] = []
@@ -44,37 +44,37 @@ class _Mailbox:
 
 
 def _task(line: str, mailbox: Any, version: str) -> str:
-    """Carry out a job on some node; returns its last event."""
-    from ftor.jobs.performing import outcome
+    """Run a job on a node, and return its last event."""
+    from ftor.jobs.running import run_job  # here, since the driver does not need torch
 
     job = Job.from_json(line)
 
     def send(event: Event) -> None:
         mailbox.put.remote(str(job.folder), event_to_json(event))
 
+    node = f"node {ray.util.get_node_ip_address()}"
     if __version__ != version:
-        found = f"expected ftor {version} as the driver has, found {__version__}"
-        return event_to_json(Failed(f"node {ray.util.get_node_ip_address()}: {found}"))
-    send(Started(f"node {ray.util.get_node_ip_address()}"))
-    return event_to_json(outcome(job, send))
+        return event_to_json(Failed(f"{node} has ftor {__version__}, not {version} as the driver"))
+    send(Started(node))
+    return event_to_json(run_job(job, send))
 
 
-def _knock(address: str) -> None:
-    """Find out at once whether anybody is there; Ray tries for minutes."""
+def _connect(address: str) -> None:
+    """Raise at once if nothing answers at an address. Ray would try for minutes."""
     host, colon, port = address.rpartition(":")
     if colon and "/" not in address:
         socket.create_connection((host, int(port)), timeout=10).close()
 
 
 class Cluster:
-    """A Ray cluster, which has all jobs at once and carries out each when there is room for it.
+    """An executor that gives all jobs to a Ray cluster, which runs them as there is room.
 
-    Folders are the same on all nodes if they are on storage that the nodes share: then a run whose node is
-    lost goes on from its last checkpoint on another. Where they are not, it starts again.
+    If the nodes share the storage of the run folders, a run whose node is lost is resumed from its last
+    checkpoint on another node. Otherwise it starts again.
 
     Args:
-        address: of the cluster, or "auto" for the one of this machine.
-        report: hears if there is no room for a job on any node.
+        address: of the cluster, or "auto" for the cluster on this machine.
+        report: receives a warning if no node is large enough for a job.
     """
 
     slots = sys.maxsize
@@ -88,7 +88,7 @@ class Cluster:
         here = next((folder for folder in data_folders(None) if folder.is_dir()), None)
         variables = {} if here is None else {"FTOR_DATA": str(here.absolute())}
         try:
-            _knock(self._address)
+            _connect(self._address)
             ray.init(
                 self._address,
                 runtime_env={"env_vars": variables},
@@ -97,12 +97,12 @@ class Cluster:
             )
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
             raise FtorError(
-                f"--ray {self._address}: expected a Ray cluster, found none ({error}); `ray start --head` "
-                "begins one"
+                f"--ray {self._address}: no Ray cluster at this address ({error}); start one with "
+                "`ray start --head`"
             ) from None
         driver = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         self._mailbox: Any = ray.remote(num_cpus=0)(_Mailbox).options(scheduling_strategy=driver).remote()
-        # Whoever starts a lost task again says so; a process of its own has the run's memory alone.
+        # The loop restarts lost tasks. Each task gets a new process, for its memory to be measured.
         self._task: Any = ray.remote(max_retries=0, max_calls=1)(_task)
         return self
 
@@ -114,26 +114,26 @@ class Cluster:
         ray.shutdown()
 
     def start(self, job: Job) -> None:
-        """Hand a job to the cluster."""
+        """Give a job to the cluster."""
         gpus = job.gpus if ray.cluster_resources().get("GPU") else 0
-        self._look_for_room(job.threads, gpus)
+        self._warn_if_no_room(job.threads, gpus)
         task = self._task.options(name=job.name, num_cpus=job.threads, num_gpus=gpus)
         self._running[task.remote(job.to_json(), self._mailbox, __version__)] = job
 
-    def _look_for_room(self, cpus: int, gpus: float) -> None:
+    def _warn_if_no_room(self, cpus: int, gpus: float) -> None:
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         if not any(node.get("CPU", 0) >= cpus and node.get("GPU", 0) >= gpus for node in nodes):
             needs = f"{cpus} CPUs" + (f" and {gpus:g} GPUs" if gpus else "")
-            self._report.warn(f"no node has {needs} now; runs wait for one that has")
+            self._report.warn(f"no node has {needs}; runs wait for one that has")
 
     def stop(self, job: Job) -> None:
-        """Have a job stop where it can go on from."""
+        """Ask a job to stop at a checkpoint."""
         self._stopping.add(job)
         for task in [task for task, its in self._running.items() if its == job]:
             ray.cancel(task, force=False)
 
     def wait(self, seconds: float) -> list[tuple[Job, Event]]:
-        """What has happened, after waiting for that long at most."""
+        """Return new events. Waits for the end of a job for at most `seconds`."""
         ended: list[Any] = []
         if self._running:
             ended, _ = ray.wait(list(self._running), num_returns=1, timeout=seconds)
@@ -158,7 +158,7 @@ class Cluster:
             last = Stopped()
         except (ray.exceptions.RayTaskError, ray.exceptions.RuntimeEnvSetupError) as error:
             last = Failed(f"{type(error).__name__}: {error}")
-        except ray.exceptions.RayError as error:  # of the machine, not of the job
+        except ray.exceptions.RayError as error:  # the machine's fault, not the job's
             last = Lost(f"{type(error).__name__} on its node")
         if isinstance(last, Finished):
             return last

@@ -1,4 +1,4 @@
-"""Jobs in processes of their own on this machine."""
+"""Jobs on this machine, each in a process of its own."""
 
 import os
 import queue
@@ -11,21 +11,21 @@ from typing import Self
 from ftor.jobs.job import LAST, Event, Failed, Finished, Job, Stopped, event_from_json
 
 SECONDS_TO_STOP = 60.0
-"""After which a process that was asked to stop, at the end of everything, is killed."""
+"""After this time, a process that was asked to stop when the executor closed is killed."""
 
 
 def cores() -> int:
-    """Those that this process may use."""
+    """Return the number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Processes:
-    """Some jobs side by side, each with its own threads.
+    """An executor that runs several jobs at a time.
 
-    A process that dies, or whose driver does, leaves a run that can go on from its last checkpoint.
+    If a process dies, or the process that started it, its run can be resumed from the last checkpoint.
 
     Args:
-        slots: how many at a time.
+        slots: number of jobs at a time.
     """
 
     def __init__(self, slots: int) -> None:
@@ -51,7 +51,7 @@ class Processes:
             listener.join()
 
     def start(self, job: Job) -> None:
-        """Carry out a job, now."""
+        """Run a job now."""
         job.log.parent.mkdir(parents=True, exist_ok=True)
         threads = {name: str(job.threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
         with job.log.open("a", encoding="utf-8") as log:
@@ -62,22 +62,22 @@ class Processes:
                 stderr=log,
                 encoding="utf-8",
                 env=os.environ | threads,
-                start_new_session=True,  # Ctrl-C is for the driver, which then stops its jobs
+                start_new_session=True,  # Ctrl-C reaches only this process, which then stops its jobs
             )
         self._running[job] = process
         assert process.stdin is not None
-        process.stdin.write(job.to_json() + "\n")  # and it stays open for as long as we live
+        process.stdin.write(job.to_json() + "\n")  # stdin stays open; see `_ask_to_stop`
         process.stdin.flush()
         self._listeners.append(threading.Thread(target=self._listen, args=[job, process], daemon=True))
         self._listeners[-1].start()
 
     def stop(self, job: Job) -> None:
-        """Have a job stop where it can go on from."""
+        """Ask a job to stop at a checkpoint."""
         self._stopping.add(job)
         _ask_to_stop(self._running[job])
 
     def wait(self, seconds: float) -> list[tuple[Job, Event]]:
-        """What has happened, after waiting for that long at most."""
+        """Return new events. Waits for the first one for at most `seconds`."""
         try:
             events = [self._events.get(timeout=seconds)]
         except queue.Empty:
@@ -91,7 +91,7 @@ class Processes:
         return events
 
     def _listen(self, job: Job, process: subprocess.Popen[str]) -> None:
-        """Pass a process's events on; if it ends without its last one, say how."""
+        """Queue the events of a process. If it ends without a last event, make one from its exit code."""
         last: Event | None = None
         with process:
             assert process.stdout is not None
@@ -107,13 +107,15 @@ class Processes:
             code = process.returncode
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             last = Failed(f"its process ended with {how}; see {job.log}")
-        if job in self._stopping and not isinstance(last, Finished):  # however little it had begun
+        if job in self._stopping and not isinstance(
+            last, Finished
+        ):  # also if it was killed before it could say so
             last = Stopped()
         self._events.put((job, last))
 
 
 def _ask_to_stop(process: subprocess.Popen[str]) -> None:
-    """By the end of its stdin, which cannot be missed, unlike a signal to a process that is just starting."""
+    """Close stdin. Unlike a signal, a process that is just starting cannot miss that."""
     assert process.stdin is not None
-    with suppress(OSError):  # it has ended already
+    with suppress(OSError):  # the process has ended
         process.stdin.close()

@@ -1,4 +1,4 @@
-"""Carrying out a job in this process: what is found in its folder decides how it begins."""
+"""Running a job in this process: what its folder holds decides how it starts."""
 
 from dataclasses import replace
 
@@ -6,8 +6,10 @@ import pytest
 
 from ftor.config import Config
 from ftor.jobs import Failed, Finished
-from ftor.jobs.performing import JobError, outcome, perform
+from ftor.jobs.running import JobError, run_job, train_job
 from support.small_jobs import small_job
+
+pytestmark = pytest.mark.slow
 
 
 def ignore(event):
@@ -19,7 +21,7 @@ def done(tmp_path_factory):
     """A job that has been carried out, and what came of it; only its data was there before."""
     job = small_job(tmp_path_factory.mktemp("done"))
     (job.folder / "data").mkdir(parents=True)
-    return job, perform(job, ignore)
+    return job, train_job(job, ignore)
 
 
 def test_a_run_that_had_only_generated_its_data_begins_anew(done):
@@ -32,7 +34,7 @@ def test_a_run_that_had_only_generated_its_data_begins_anew(done):
 def test_a_finished_run_is_not_done_again(done):
     job, last = done
     before = (job.folder / "model.safetensors").stat().st_mtime_ns
-    assert perform(job, ignore) == last
+    assert train_job(job, ignore) == last
     assert (job.folder / "model.safetensors").stat().st_mtime_ns == before
 
 
@@ -40,17 +42,19 @@ def test_a_folder_of_another_configuration_is_refused(done):
     job, _ = done
     values = job.config.model_dump()
     other = Config.check(values | {"training": values["training"] | {"learning_rate": 0.1}}, "")
-    with pytest.raises(JobError, match="expected a run of transducer as it is configured now"):
-        perform(replace(job, config=other), ignore)
+    with pytest.raises(
+        JobError, match="this folder has a run of transducer with another configuration or seed"
+    ):
+        train_job(replace(job, config=other), ignore)
 
 
 def test_what_goes_wrong_is_an_outcome(tmp_path, monkeypatch):
     bad = small_job(tmp_path, **{"data.train": "none.tsv"})
-    assert outcome(bad, ignore).reason.startswith("none.tsv: no such file; looked in")
+    assert run_job(bad, ignore).reason.startswith("none.tsv: no such file; looked in")
 
     def broken(*arguments):
         raise LookupError("no such thing")
 
-    monkeypatch.setattr("ftor.jobs.performing.perform", broken)
-    assert outcome(bad, ignore) == Failed(f"LookupError: no such thing; see {bad.log}")
+    monkeypatch.setattr("ftor.jobs.running.train_job", broken)
+    assert run_job(bad, ignore) == Failed(f"LookupError: no such thing; see {bad.log}")
     assert "Traceback" in bad.log.read_text()
