@@ -154,11 +154,11 @@ def _lexemes(name: str, program: Sequence[Node]) -> list[Lexeme]:
             place += node.children
             quoted = f"{node.text}{' '.join(words)}{node.text}"
             lexemes += [("atom", word) for word in ([quoted] if node.kind == "quoted" else words)]
-            opened, closed, children = [], list[Lexeme](), 0
+            closed, children = list[Lexeme](), 0
         else:
             opened, closed = _brackets(name, node)
-            children = node.children
             lexemes += opened
+            children = node.children
         stack.append((children, separator if node.kind != "key" else [], closed))
         first = children > 0
         while stack and not stack[-1][0]:
