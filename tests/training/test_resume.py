@@ -22,7 +22,7 @@ EVERY_STEP = {"training.checkpoint_minutes": 1e-9}
 
 
 def state_of(folder):
-    """What a run's newest checkpoint says, or None while there is none."""
+    """The description of the newest checkpoint of a run. None while there is none."""
     path = folder / "checkpoint.safetensors"
     try:
         return load_tensors(path)[1]
@@ -31,7 +31,7 @@ def state_of(folder):
 
 
 def wait_until(true, process):
-    """Look every millisecond whether something has happened that `process` does."""
+    """Wait until something is true that `process` does."""
     until = time.monotonic() + 60
     while not true():
         if process.poll() is not None or time.monotonic() > until:
@@ -40,14 +40,14 @@ def wait_until(true, process):
         time.sleep(0.001)
 
 
-# Which files are put in their places: 1 config; 2, 3 config again and vocabulary; a checkpoint takes three
-# moments (the first one two), 4–5, 6–8, …; weights are 15 and 32, the log 19 and 36, metrics and card 37, 38.
+# Moments at which a file is replaced: 1 config; 2, 3 config again and vocabulary; a checkpoint takes three
+# (the first one two), 4–5, 6–8, …; weights are 15 and 32, the log 19 and 36, metrics and card 37, 38.
 MOMENTS = ["1a", "4a", "7a", "15b", "17a", "18a", "32a", "37b"]
 
 
 @pytest.fixture(scope="module")
 def killed_runs(data, tmp_path_factory):
-    """Runs that were killed, each at one of the moments, and went on to their end."""
+    """Give runs that were killed, each at one of the moments, and then resumed."""
     folder = tmp_path_factory.mktemp("killed")
     arguments = train_arguments(data, folder, EVERY_STEP)
     place = arguments.index("--out")
@@ -59,7 +59,7 @@ def killed_runs(data, tmp_path_factory):
 
 class TestKilled:
     @pytest.mark.parametrize("moment", MOMENTS)
-    def test_going_on_gives_the_run_that_nobody_killed(self, killed_runs, trained, moment):
+    def test_a_resumed_run_equals_one_that_was_not_killed(self, killed_runs, trained, moment):
         said = (killed_runs / f"{moment}.txt").read_text()
         assert "model in" in said, said
         assert_same_run(killed_runs / moment, trained)
@@ -73,7 +73,7 @@ class TestKilled:
         ],
         ids=["first checkpoint", "within an epoch", "first weights"],
     )
-    def test_from_outside(self, data, tmp_path, trained, moment):
+    def test_a_run_killed_by_another_process(self, data, tmp_path, trained, moment):
         folder = tmp_path / "run"
         process = start(*train_arguments(data, folder, EVERY_STEP))
         wait_until(lambda: moment(folder), process)
@@ -86,9 +86,9 @@ class TestKilled:
 
 
 class TestStopped:
-    """Ctrl-C, or SIGTERM, which machines send before they end."""
+    """Ctrl-C, or SIGTERM, which a machine sends before it shuts down."""
 
-    def test_saves_and_says_how_to_go_on(self, data, tmp_path, run):
+    def test_it_saves_and_says_how_to_resume(self, data, tmp_path, run):
         folder = tmp_path / "a run"
         process = start(*train_arguments(data, folder, {"training.epochs": 8}))
         wait_until((folder / "log.jsonl").exists, process)
@@ -103,7 +103,7 @@ class TestStopped:
         assert_same_run(folder, run("whole", training__epochs=8))
 
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-    def test_the_data_folder_is_part_of_how_to_go_on(self, data, tmp_path, monkeypatch, number):
+    def test_the_command_that_resumes_names_the_data_folder(self, data, tmp_path, monkeypatch, number):
         def interrupt(*_):
             signal.raise_signal(number)
             return step(*_)
@@ -117,7 +117,7 @@ class TestStopped:
 
 
 class TestResumed:
-    def test_a_grammar_that_was_changed_is_refused(self, run, tmp_path):
+    def test_a_changed_grammar_is_an_error(self, run, tmp_path):
         path = tmp_path / "my.cfg"
         path.write_text("S -> 'a' S | 'a'")
         folder = run("run", decoding__grammar=str(path))
@@ -127,12 +127,12 @@ class TestResumed:
         assert finished.code == 1
         assert f"{folder / 'grammar.cfg'}: the grammar is not that of {path}" in finished.err
 
-    def test_a_finished_run_stays_what_it_is(self, copy, trained):
+    def test_a_finished_run_does_not_change(self, copy, trained):
         finished = run_here("train", "--resume", copy)
         assert finished.code == 0, finished.err
         assert_same_run(copy, trained)
 
-    def test_more_epochs_are_those_of_a_longer_run(self, copy, run):
+    def test_more_epochs_give_the_longer_run(self, copy, run):
         finished = run_here("train", "transducer", "--resume", copy, "--set", "training.epochs=4")
         assert finished.code == 0, finished.err
         assert_same_run(copy, run("longer", training__epochs=4))
@@ -145,19 +145,19 @@ class TestResumed:
         assert finished.code == 2
         assert "--set training.epochs: a resumed run keeps its settings" in finished.err
 
-    def test_what_killed_writers_left_is_cleared_away(self, copy, trained):
+    def test_unfinished_files_are_removed(self, copy, trained):
         (copy / ".model.safetensors.4711").write_bytes(b"half of something")
         assert run_here("train", "--resume", copy).code == 0
         assert_same_run(copy, trained)
 
-    def test_a_checkpoint_that_was_not_yet_in_place_counts(self, copy, trained):
+    def test_a_checkpoint_that_was_not_yet_renamed_is_used(self, copy, trained):
         (copy / "checkpoint.safetensors").rename(copy / "checkpoint.incoming.safetensors")
         for name in ("checkpoint.safetensors", "checkpoint.previous.safetensors"):
             (copy / name).write_bytes(b"torn")
         assert run_here("train", "--resume", copy).code == 0
         assert_same_run(copy, trained)
 
-    def test_a_torn_checkpoint_costs_only_what_came_after_the_one_before(self, copy, trained):
+    def test_if_the_newest_checkpoint_is_damaged_the_one_before_is_used(self, copy, trained):
         newest = copy / "checkpoint.safetensors"
         newest.write_bytes(newest.read_bytes()[:-100])
         finished = run_here("train", "--resume", copy)
@@ -184,24 +184,24 @@ class TestResumed:
             ),
         ],
     )
-    def test_other_settings_are_refused(self, copy, trained, arguments, message):
+    def test_other_settings_are_errors(self, copy, trained, arguments, message):
         finished = run_here("train", "--resume", copy, *arguments)
         assert finished.code == 2
         assert re.search(message, " ".join(finished.err.replace("│", " ").split()))
         assert_same_run(copy, trained)
 
-    def test_another_experiment_is_refused(self, copy):
+    def test_another_experiment_is_an_error(self, copy):
         finished = run_here("train", "mirror", "--resume", copy)
         assert (finished.code, finished.out) == (2, "")
         assert f"--resume {copy}: this is a run of transducer, not of mirror" in finished.err
 
-    def test_a_folder_without_a_run_is_named(self, tmp_path):
+    def test_a_folder_without_a_run_is_an_error(self, tmp_path):
         finished = run_here("train", "--resume", tmp_path)
         assert finished.code == 1
         assert finished.err == f"error: {tmp_path}: not a run that can be resumed: it has no config.toml\n"
 
     @pytest.mark.parametrize("split", ["train", "dev"])
-    def test_other_pairs_are_refused_and_the_model_survives(self, tmp_path, split):
+    def test_other_pairs_are_an_error_and_change_nothing(self, tmp_path, split):
         data = tiny.write_data(tmp_path / "data")
         folder = tmp_path / "run"
         assert run_here(*train_arguments(data, folder)).code == 0
@@ -214,7 +214,7 @@ class TestResumed:
         assert wanted in finished.err
         assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
-    def test_averaged_weights_go_on_after_a_stop_too(self, run, tmp_path):
+    def test_averaged_weights_are_resumed(self, run, tmp_path):
         whole = run("whole", training__average_epochs=1.5, training__epochs=3)
         folder = run("resumed", training__average_epochs=1.5)
         finished = run_here("train", "--resume", folder, "--set", "training.epochs=3")

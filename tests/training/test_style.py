@@ -107,7 +107,7 @@ class TestTraining:
         settings = SETTINGS | {"data.task": "pairs"}
         finished = run_here(*train_arguments(toy, tmp_path / "run", settings))
         assert finished.code == 2
-        assert "training.select_by: BLEU-3 needs data.task = \"style\", found 'pairs'" in finished.err
+        assert "training.select_by: BLEU-3 needs data.task = \"style\"; it is 'pairs'" in finished.err
         assert not (tmp_path / "run").exists()
 
     def test_without_the_library_nothing_is_trained(self, toy, tmp_path, monkeypatch):

@@ -48,7 +48,7 @@ class TestRepeatability:
         assert_same_run(tmp_path / "run", trained)
 
 
-FTOR_THAT_LOOKS_FOR_THREADS_LEFT = """
+FTOR_THAT_CHECKS_ITS_THREADS = """
 from pathlib import Path
 
 from ftor.cli.main import main
@@ -64,10 +64,10 @@ finally:
 def by_two_processes(arguments, folder):
     """`accelerate launch --multi_gpu --num_processes 2 -m ftor …` in a folder, also where there is no GPU.
 
-    It looks for threads of the process group that are left when it ends, which abort it now and then.
+    It checks that no thread of the process group is left at the end. Such a thread can abort the process.
     """
     program = folder / "program.py"
-    program.write_text(FTOR_THAT_LOOKS_FOR_THREADS_LEFT)
+    program.write_text(FTOR_THAT_CHECKS_ITS_THREADS)
     choices = {"num_processes": "2", "num_machines": "1", "mixed_precision": "no", "dynamo_backend": "no"}
     launch = ["--multi_gpu", *(part for name, value in choices.items() for part in (f"--{name}", value))]
     launch += ["--main_process_port", "0", program]
@@ -77,7 +77,7 @@ def by_two_processes(arguments, folder):
 @pytest.mark.slow
 class TestTwoProcesses:
     @pytest.mark.parametrize("decoder", ["independent", "autoregressive"])
-    def test_they_have_the_loss_curve_of_one(self, data, tmp_path, run, decoder):
+    def test_their_losses_are_those_of_one_process(self, data, tmp_path, run, decoder):
         """The last batch of an epoch has one example, and the second process none."""
         dropouts = dict.fromkeys(("model.dropout", "model.recurrent_dropout", "model.layer_dropout"), 0.0)
         settings = dropouts | {"model.decoder": decoder}
@@ -95,7 +95,7 @@ class TestTwoProcesses:
             assert found == pytest.approx(wanted, rel=1e-4)
         assert (metrics(two)["dev"], metrics(two)["test"]) == (metrics(one)["dev"], metrics(one)["test"])
 
-    def test_an_error_leaves_no_threads_either(self, data, tmp_path):
+    def test_an_error_leaves_no_threads(self, data, tmp_path):
         settings = {"training.learning_rate": 1e30}
         finished = by_two_processes(train_arguments(data, tmp_path / "run", settings), tmp_path)
         assert finished.code == 1
@@ -106,7 +106,7 @@ class TestTwoProcesses:
 @pytest.mark.slow
 @pytest.mark.parametrize("encoder", ["highway", "plain"])
 @pytest.mark.parametrize("order", ["fertility-reordering", "reordering-fertility"])
-def test_half_precision_comes_close(run, order, encoder):
+def test_half_precision_gives_similar_losses(run, order, encoder):
     model = {"model__order": order, "model__encoder": encoder, "model__dropout": 0.0}
     dropouts = {"model__recurrent_dropout": 0.0, "model__layer_dropout": 0.0}
     folders = []
@@ -158,7 +158,7 @@ class TestRecords:
 
 
 class TestNotFinite:
-    def test_a_step_that_is_too_large(self, data, tmp_path):
+    def test_too_large_a_learning_rate(self, data, tmp_path):
         finished = run_here(*train_arguments(data, tmp_path / "run", {"training.learning_rate": 1e30}))
         assert (finished.code, finished.out) == (1, "")
         wanted = (
@@ -166,13 +166,13 @@ class TestNotFinite:
         )
         assert re.search(wanted, finished.err)
 
-    def test_the_last_step_of_an_epoch_is_too_large(self, data, tmp_path):
+    def test_too_large_a_last_step_of_an_epoch(self, data, tmp_path):
         settings = {"training.learning_rate": 1e30, "training.batch_size": 32}
         finished = run_here(*train_arguments(data, tmp_path / "run", settings))
         assert finished.code == 1
         assert "the weights are not finite after epoch 1; a smaller learning_rate may help" in finished.err
 
-    def test_lines_are_those_of_the_examples_alone(self, trainer, monkeypatch):
+    def test_only_the_lines_of_bad_examples_are_named(self, trainer, monkeypatch):
         def forward(self, batch):
             losses = compute(self, batch)
             return losses._replace(
@@ -188,13 +188,13 @@ class TestNotFinite:
 
 
 class TestSettings:
-    def test_the_alignment_counts_in_its_epochs_alone(self, run):
+    def test_the_alignment_loss_counts_in_the_first_epochs_only(self, run):
         folder = run("run", training__alignment_weight=1.0, training__alignment_epochs=1)
         first, second = log(folder)
         assert first["alignment"] > 0
         assert second["alignment"] == 0
 
-    def test_what_every_target_has_is_aligned_with_the_start(self, trainer, tmp_path):
+    def test_tokens_of_all_targets_are_aligned_with_the_start(self, trainer, tmp_path):
         for split in ("train", "dev", "test"):
             (tmp_path / f"{split}.tsv").write_text("a\tx go\nb\tgo y\n")
         made = trainer(
@@ -223,7 +223,7 @@ class TestSettings:
     @pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
     def test_every_variant_learns_and_predicts(self, trainer, tmp_path, order, decoder, copying, encoder):
         data = tiny.write_data(tmp_path)
-        for path in data.glob("*.tsv"):  # where all is copied, translations have nothing to learn
+        for path in data.glob("*.tsv"):  # if all tokens are copied, the translations have nothing to learn
             path.write_text(path.read_text().replace("\n", " !\n"))
         model = {"order": order, "decoder": decoder, "copying": copying, "encoder": encoder}
         once = {"training__epochs": 1, "training__batch_size": 32}
@@ -239,7 +239,7 @@ class TestSettings:
 
 
 class TestGrammar:
-    def test_targets_that_it_does_not_derive_are_named(self, data, tmp_path):
+    def test_the_first_target_that_it_does_not_derive_is_named(self, data, tmp_path):
         (tmp_path / "my.cfg").write_text("S : a b")
         settings = {"decoding.grammar": str(tmp_path / "my.cfg"), "training.epochs": 1}
         finished = run_here(*train_arguments(data, tmp_path / "run", settings))
@@ -248,7 +248,7 @@ class TestGrammar:
         wanted += f"{data}/train.tsv:1: {first}"
         assert (finished.code, wanted in finished.err.replace("\n", " ")) == (0, True)
 
-    def test_an_autoregressive_decoder_has_no_use_for_it(self, data, tmp_path):
+    def test_an_autoregressive_decoder_does_not_use_its_rules(self, data, tmp_path):
         settings = {"decoding.grammar": "geo", "training.epochs": 1, "model.decoder": "autoregressive"}
         finished = run_here(*train_arguments(data, tmp_path / "run", settings))
         assert "an autoregressive decoder uses the words of the grammar, not its rules" in finished.err

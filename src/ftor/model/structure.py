@@ -25,13 +25,13 @@ def structures(
         sources: the tokens of the sources, with their start token.
         outputs: the tokens of the outputs.
     """
-    found = []
+    made = []
     for row, (source, output) in enumerate(zip(sources, outputs, strict=True)):
         one = batch.take(torch.tensor([row], device=batch.source.device))
         emphasised = None if one.emphasised is None else one.emphasised[:, : len(source)]
         one = replace(one, source=one.source[:, : len(source)], emphasised=emphasised)
-        found.append(_structure(network, one, lengths[row : row + 1], source, output))
-    return found
+        made.append(_structure(network, one, lengths[row : row + 1], source, output))
+    return made
 
 
 def _structure(

@@ -1,1 +1,1 @@
-"""Training: the loop, its state and checkpoints, and the run that they belong to."""
+"""Training: data, the loop, evaluation, checkpoints and runs."""

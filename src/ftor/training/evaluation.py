@@ -84,7 +84,7 @@ def shown_metrics(config: Config, data_folder: Path | None, report: Report) -> l
     scores = [name for scorer in scorers(task, report) for name in scorer.names]
     selecting = [name for name in scores if name == select_by]
     if select_by == "BLEU-3" and not selecting:
-        raise ConfigError(f'training.select_by: BLEU-3 needs data.task = "style", found {task!r}')
+        raise ConfigError(f'training.select_by: BLEU-3 needs data.task = "style"; it is {task!r}')
     return ["exact_match", *first_judge, *selecting]
 
 
