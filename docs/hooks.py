@@ -3,7 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 
@@ -45,11 +45,22 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
 
 def _table(section: type[BaseModel]) -> str:
     rows = [
-        f"| `{key}` | {_value(field.default)} | {(field.description or '').replace('|', chr(92) + '|')} |"
+        f"| `{key}` | {_kind(field.annotation)} | {_value(field.default)} | {field.description or ''} |"
         for key, field in section.model_fields.items()
         if key != "architecture"
     ]
-    return "\n".join(["| key | default | |", "|---|---|---|", *rows])
+    return "\n".join(["| key | value | default | |", "|---|---|---|---|", *rows])
+
+
+def _kind(annotation: object) -> str:
+    """What a value may be."""
+    if get_origin(annotation) is Literal:
+        return ", ".join(f"`{choice}`" for choice in get_args(annotation))
+    if get_origin(annotation) is list:
+        return "list"
+    kinds = [kind for kind in get_args(annotation) if kind is not type(None)] or [annotation]
+    names = {bool: "`true`, `false`", int: "integer", float: "number", str: "text"}
+    return " or ".join(names[kind] if kind in names else _kind(kind) for kind in kinds)
 
 
 def _value(default: object) -> str:
