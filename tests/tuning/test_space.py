@@ -76,7 +76,7 @@ def test_every_experiment_has_a_space_that_it_can_have_or_none():
         name for name in shipped() if name.startswith("mirror") and not re.search("lstm|transf", name)
     }
     bart, style = ({name for name in shipped() if word in name} for word in ("bart", "style"))
-    assert without == transducers | bart | style | {"transducer"}
+    assert without == transducers | bart | style | {"transducer", "programs"}
 
 
 @pytest.mark.parametrize(
