@@ -33,7 +33,6 @@ EVERYTHING_RUNS = [
     f"docs/how-to/{page}.md" for page in ("align", "configure", "results", "train", "use-a-model")
 ]
 TESTED_ELSEWHERE = (
-    "docs/distributions.md",
     "docs/concepts/distributions.md",
     "docs/concepts/layers-in-your-model.md",
 )
