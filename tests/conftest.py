@@ -20,6 +20,13 @@ workers.lock_kernel_cache()
 torch.set_num_threads(1)  # on tensors this small, threads wait for each other longer than they work
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Have the kernels compiled before slow tests start processes that would each compile them."""
+    for item in items:
+        if item.get_closest_marker("slow") and isinstance(item, pytest.Function):
+            item.fixturenames.insert(0, "trained")
+
+
 @pytest.fixture(autouse=True)
 def _seed() -> None:
     torch.manual_seed(0)

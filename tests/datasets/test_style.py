@@ -88,6 +88,7 @@ def test_published_check_values(task, part, output, expected):
     assert values[-1] == pytest.approx(expected[-1], abs=6e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(style.java_problem()), reason="METEOR needs Java")
 def test_meteor_is_computed_and_leaves_nothing_behind(capfd):
     golds, outputs = split(["a ||| b", *GOLDS]), split(["a b", *GOLDS])
@@ -95,6 +96,7 @@ def test_meteor_is_computed_and_leaves_nothing_behind(capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.slow
 @real_data
 @pytest.mark.skipif(bool(style.java_problem()), reason="METEOR needs Java")
 def test_meteor_of_copies_of_published_sentences():

@@ -1,14 +1,13 @@
 """Beam search: by hand, and against the enumeration of all outputs of small networks."""
 
 import math
-from itertools import product
 
 import pytest
 import torch
 
 from ftor.networks.beam import beam_search
 from ftor.networks.network import Constraint
-from support.small_networks import SEQ2SEQ, SHORT_PAIRS, log_probability, read, seq2seq, steps
+from support.small_networks import SEQ2SEQ, SHORT_PAIRS, beginnings, log_probabilities, read, seq2seq
 
 
 class TestByHand:
@@ -48,21 +47,18 @@ class TestNetworks:
     @pytest.mark.parametrize("batch", [1, 4])
     def test_a_wide_beam_finds_the_best_of_all_outputs(self, architecture, batch):
         network, vocabularies = seq2seq(architecture, beam=400, expansions=5, max_steps=4)
-        V, sources = len(vocabularies.target), [pair.source for pair in SHORT_PAIRS][:batch]
-        outputs = [tokens for length in range(4) for tokens in product(range(V), repeat=length)]
+        sources = [pair.source for pair in SHORT_PAIRS][:batch]
         for source, found in zip(sources, network.decode(vocabularies.source_batch(sources)), strict=True):
-            scores = {tokens: log_probability(network, vocabularies, source, tokens) for tokens in outputs}
-            memory = read(network, vocabularies, source)
-            unfinished = {t: sum(steps(network, memory, t)) for t in product(range(V), repeat=4)}
+            scores = log_probabilities(network, vocabularies, source, 3)
+            unfinished = beginnings(network, read(network, vocabularies, source), 4)
             best = max((scores | unfinished).items(), key=lambda item: item[1])
             assert (tuple(found.choices), found.score) == (best[0], pytest.approx(best[1]))
 
     def test_what_is_not_accepted_is_passed_over(self, architecture):
         network, vocabularies = seq2seq(architecture, grammar_beam=400, max_steps=4)
-        V, source = len(vocabularies.target), SHORT_PAIRS[0].source
-        outputs = [tokens for length in range(4) for tokens in product(range(V), repeat=length)]
-        scores = {t: log_probability(network, vocabularies, source, t) for t in outputs}
-        wanted = sorted(outputs, key=scores.__getitem__)[len(outputs) // 2]
+        source = SHORT_PAIRS[0].source
+        scores = log_probabilities(network, vocabularies, source, 3)
+        wanted = sorted(scores, key=scores.__getitem__)[len(scores) // 2]
         batch = vocabularies.source_batch([source, SHORT_PAIRS[1].source])
         constraint = Constraint(accepts=lambda row, choices: row == 0 and tuple(choices) == wanted)
         found = network.decode(batch, 1, constraint)

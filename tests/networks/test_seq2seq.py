@@ -2,13 +2,20 @@
 
 import math
 from dataclasses import replace
-from itertools import product
 
 import pytest
 import torch
 
 from ftor.networks.network import FLOOR
-from support.small_networks import SEQ2SEQ, SHORT_PAIRS, log_probability, read, seq2seq, steps, whole_batch
+from support.small_networks import (
+    SEQ2SEQ,
+    SHORT_PAIRS,
+    beginnings,
+    log_probabilities,
+    read,
+    seq2seq,
+    whole_batch,
+)
 
 pytestmark = pytest.mark.parametrize("architecture", SEQ2SEQ)
 
@@ -23,23 +30,22 @@ def test_no_example_depends_on_the_rest_of_its_batch(architecture):
 
 def test_probabilities_of_all_outputs_sum_to_one(architecture):
     network, vocabularies = seq2seq(architecture)
-    V = len(vocabularies.target)
-    short = [tokens for length in range(3) for tokens in product(range(V), repeat=length)]
-    total = sum(math.exp(log_probability(network, vocabularies, ("a", "c"), t)) for t in short)
-    # What is left is the probability of outputs of three tokens or more, which begin with each of these.
-    longer = 0.0
-    memory = read(network, vocabularies, ("a", "c"))
-    for tokens in product(range(V), repeat=3):
-        longer += math.exp(sum(steps(network, memory, tokens)))
-    assert total + longer == pytest.approx(1)
+    finished = log_probabilities(network, vocabularies, ("a", "c"), 2)
+    # The other outputs have three tokens or more.
+    longer = beginnings(network, read(network, vocabularies, ("a", "c")), 3)
+    assert sum(map(math.exp, (finished | longer).values())) == pytest.approx(1)
 
 
 def test_steps_with_cached_states_are_teacher_forcing(architecture):
+    """The probability of a beginning is that of ending there and of all continuations."""
     network, vocabularies = seq2seq(architecture)
     for pair in SHORT_PAIRS:
-        tokens = [vocabularies.target.get(token, -1) for token in pair.target]
-        found = sum(steps(network, read(network, vocabularies, pair.source), [*tokens, network.classes]))
-        assert found == pytest.approx(log_probability(network, vocabularies, pair.source, tokens))
+        memory = read(network, vocabularies, pair.source)
+        finished = log_probabilities(network, vocabularies, pair.source, 3)
+        three, four = (beginnings(network, memory, length) for length in (3, 4))
+        for tokens, score in three.items():
+            continued = sum(math.exp(four[*tokens, token]) for token in range(network.classes))
+            assert math.exp(finished[tokens]) + continued == pytest.approx(math.exp(score))
 
 
 def test_all_parameters_learn(architecture):

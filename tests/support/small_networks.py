@@ -1,6 +1,7 @@
 """Networks so small that all their outputs can be enumerated, with weights far from uniform."""
 
 from collections.abc import Sequence
+from itertools import product
 
 import torch
 
@@ -66,15 +67,19 @@ def whole_batch(vocabularies: Vocabularies, pairs: Sequence[Pair]) -> Batch:
     return EncodedPairs(pairs, vocabularies).batch(torch.arange(len(pairs)))
 
 
-def log_probability(network, vocabularies, source, tokens) -> float:
-    """Log P(y|x) of an LSTM or a Transformer, by teacher forcing."""
-    one = vocabularies.source_batch([source])
-    golds = Batch(
-        one.source, one.source_lengths, torch.tensor([tokens], dtype=torch.int64).reshape(1, -1),
-        torch.tensor([len(tokens)]), None, None, torch.arange(1),
-    )  # fmt: skip
-    loss = network(golds).tokens.item()
-    return -loss * (len(tokens) + 1 if isinstance(network, LSTMSeq2Seq) else 1)
+def log_probabilities(network, vocabularies, source, longest: int) -> dict[tuple[int, ...], float]:
+    """Log P(y|x) of every output of up to `longest` tokens, by teacher forcing; a batch for each length."""
+    scores: dict[tuple[int, ...], float] = {}
+    for length in range(longest + 1):
+        outputs = list(product(range(network.classes), repeat=length))
+        sources = vocabularies.source_batch([source] * len(outputs))
+        golds = Batch(
+            sources.source, sources.source_lengths, torch.tensor(outputs, dtype=torch.int64),
+            torch.full([len(outputs)], length), None, None, torch.arange(len(outputs)),
+        )  # fmt: skip
+        tokens = length + 1 if isinstance(network, LSTMSeq2Seq) else 1  # its loss is a mean over tokens
+        scores |= zip(outputs, (-tokens * network(golds).tokens).tolist(), strict=True)
+    return scores
 
 
 def read(network, vocabularies, source):
@@ -83,16 +88,20 @@ def read(network, vocabularies, source):
     return network.read(batch.source, batch.source_lengths)
 
 
-def steps(network, memory, tokens) -> list[float]:
-    """The log-probability of each token given those before it, from cached states and what `read` gave."""
+def beginnings(network, memory, length: int) -> dict[tuple[int, ...], float]:
+    """Log-probability of every beginning of `length` tokens, from cached states and what `read` gave."""
     if isinstance(network, LSTMSeq2Seq):
         memory, begin = memory
         state = network.start(begin)
     else:
         state = tuple(part[:, None] for part in network.start(memory))
-    before, log_probabilities = network.classes, []
-    for token in tokens:
-        log_probs, state = network.step(memory, state, torch.tensor([[before]]))
-        log_probabilities.append(log_probs[0, 0, token].item())
-        before = token
-    return log_probabilities
+    known = {(): (0.0, state)}
+    for _ in range(length):
+        longer = {}
+        for tokens, (score, state) in known.items():
+            before = tokens[-1] if tokens else network.classes
+            log_probs, after = network.step(memory, state, torch.tensor([[before]]))
+            for token in range(network.classes):
+                longer[*tokens, token] = (score + log_probs[0, 0, token].item(), after)
+        known = longer
+    return {tokens: score for tokens, (score, _) in known.items()}
