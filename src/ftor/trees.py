@@ -1,4 +1,4 @@
-"""Permutation trees that a person can read: `(△ (∧ a b) (△ c d))` turns `a b c d` into `d c a b`."""
+"""Permutation trees: `(△ (∧ a b) (△ c d))` turns `a b c d` into `d c a b`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SYMBOLS = ("∧", "△")  # straight, inverted
 
 
 class Node(NamedTuple):
-    """Span (start, end) cut at `split`; its two parts keep their order or swap it."""
+    """Span (start, end) cut at `split`; its two parts keep their order, or swap it if `inverted`."""
 
     start: int
     split: int
@@ -22,7 +22,7 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class PermutationTree:
-    """A binary tree over positions 0..length−1; ∧ concatenates its children, △ in reverse order.
+    """A binary tree over positions 0..length−1: ∧ concatenates its children, △ does so in reverse order.
 
     `nodes` are its inner nodes in preorder.
     """
@@ -73,7 +73,7 @@ class PermutationTree:
 
     @classmethod
     def parse(cls, text: str) -> tuple[PermutationTree, list[str]]:
-        """Read a tree and its leaves, which hold neither blanks nor round brackets."""
+        """Read a tree and its leaves. Leaves contain neither blanks nor round brackets."""
         words = iter(re.findall(r"[()]|[^\s()]+", text))
         nodes: list[Node] = []
         leaves: list[str] = []

@@ -1,6 +1,6 @@
-"""Parses strings with the rules as they are written, after Earley (1970): any context-free grammar.
+"""Earley's parser (1970) for any context-free grammar, with the rules as they are written.
 
-Used to recognise strings and to show their structure. Decoding needs scores, and uses `ftor.ops.cyk`.
+It recognises strings and shows their structure. Decoding needs scores, and uses `ftor.ops.cyk`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ class ParseTree:
     @property
     def words(self) -> tuple[str, ...]:
         """The string that the tree derives."""
-        found: list[str] = []
+        words: list[str] = []
         waiting: list[ParseTree | str] = [self]
         while waiting:
             node = waiting.pop()
             if isinstance(node, str):
-                found.append(node)
+                words.append(node)
             else:
                 waiting.extend(reversed(node.children))
-        return tuple(found)
+        return tuple(words)
 
     def __str__(self) -> str:
         """On one line: `(Query answer (Num size (State stateid (StateName utah))))`."""
@@ -48,8 +48,8 @@ class ParseTree:
         return "".join(pieces).lstrip()
 
 
-_Item = tuple[int, int, int, int]  # rule, how many of its parts are found, start, end
-_Found = tuple[str, int, int]  # name, start, end
+_Item = tuple[int, int, int, int]  # rule, number of its parts that are complete, start, end
+_Span = tuple[str, int, int]  # name, start, end
 
 
 class EarleyParser:
@@ -99,13 +99,13 @@ class EarleyParser:
         """Whether the start derives `tokens`."""
         if not tokens:
             return self.rules[0].name in self.nullable
-        return (self.rules[0].name, 0, len(tokens)) in _Chart(self, tokens, sentence).found
+        return (self.rules[0].name, 0, len(tokens)) in _Chart(self, tokens, sentence).rule_of
 
     def tree(self, tokens: Sequence[str], sentence: Sequence[str]) -> ParseTree | None:
         """One parse tree, or None."""
         chart = _Chart(self, tokens, sentence)
         root = (self.rules[0].name, 0, len(tokens))
-        return chart.tree(root) if root in chart.found else None
+        return chart.tree(root) if root in chart.rule_of else None
 
     def candidates(self, name: str, word: str | None, copied: bool) -> list[int]:
         """The rules of `name` that can come before `word`, in the order of the grammar."""
@@ -118,21 +118,22 @@ class EarleyParser:
 
 
 class _Chart:
-    """What is found in one string. Each item and name notes how it was found first, from earlier ones only.
+    """The chart of one string.
 
-    So following the notes never runs in circles, whatever cycles the grammar has.
+    For each item and each complete span the chart keeps the first way to derive it, from earlier ones only.
+    So trees are finite, even if the grammar has cycles.
     """
 
     def __init__(self, parser: EarleyParser, tokens: Sequence[str], sentence: Sequence[str]) -> None:
         self.rules = parser.rules
-        self.found: dict[_Found, int] = {}  # by which rule
-        self.before: dict[_Item, tuple[_Item, _Found | str]] = {}  # the item one part before, and the part
+        self.rule_of: dict[_Span, int] = {}  # the rule of each complete span, children before parents
+        self.before: dict[_Item, tuple[_Item, _Span | str]] = {}  # the item one part before, and the part
         self._parser = parser
         self._tokens, self._sentence = tokens, frozenset(sentence)
         self._seen: set[_Item] = set()
         self._agenda: list[_Item] = []
-        self._waiting: dict[tuple[str, int], list[_Item]] = {}  # which items want a name from a position on
-        self._ends: dict[tuple[str, int], list[int]] = {}  # where a name from a position on was found to end
+        self._waiting: dict[tuple[str, int], list[_Item]] = {}  # the items that need a name at a position
+        self._ends: dict[tuple[str, int], list[int]] = {}  # where a name that starts at a position can end
         self._next: list[_Item] = []
         self._predict(parser.rules[0].name, 0)
         for _ in range(len(tokens) + 1):
@@ -145,7 +146,7 @@ class _Chart:
         for number in self._parser.candidates(name, word, word in self._sentence):
             self._add((number, 0, at, at))
 
-    def _add(self, item: _Item, before: tuple[_Item, _Found | str] | None = None) -> None:
+    def _add(self, item: _Item, before: tuple[_Item, _Span | str] | None = None) -> None:
         if item not in self._seen:
             self._seen.add(item)
             self._agenda.append(item)
@@ -175,37 +176,37 @@ class _Chart:
             self._add((number, dot + 1, start, stop), (item, (part, end, stop)))
 
     def _complete(self, number: int, start: int, end: int) -> None:
-        found = self.rules[number].name, start, end
-        if found in self.found:
+        span = self.rules[number].name, start, end
+        if span in self.rule_of:
             return
-        self.found[found] = number
-        self._ends.setdefault(found[:2], []).append(end)
-        for item in self._waiting.get(found[:2], ()):
-            self._add((item[0], item[1] + 1, item[2], end), (item, found))
+        self.rule_of[span] = number
+        self._ends.setdefault(span[:2], []).append(end)
+        for item in self._waiting.get(span[:2], ()):
+            self._add((item[0], item[1] + 1, item[2], end), (item, span))
 
-    def _children(self, found: _Found) -> list[_Found | str]:
-        _, start, end = found
-        number = self.found[found]
+    def _children(self, span: _Span) -> list[_Span | str]:
+        _, start, end = span
+        number = self.rule_of[span]
         item = (number, len(self.rules[number].parts), start, end)
-        children: list[_Found | str] = []
+        children: list[_Span | str] = []
         while item in self.before:
             item, child = self.before[item]
             children.append(child)
         return children[::-1]
 
-    def tree(self, root: _Found) -> ParseTree:
+    def tree(self, root: _Span) -> ParseTree:
         children = {}
         waiting = [root]
         while waiting:
-            found = waiting.pop()
-            if found not in children:
-                children[found] = self._children(found)
-                waiting.extend(child for child in children[found] if not isinstance(child, str))
-        trees: dict[_Found, ParseTree] = {}
-        for found in self.found:  # in the order of finding: children before their parents
-            if found in children:
-                trees[found] = ParseTree(
-                    found[0],
-                    tuple(child if isinstance(child, str) else trees[child] for child in children[found]),
+            span = waiting.pop()
+            if span not in children:
+                children[span] = self._children(span)
+                waiting.extend(child for child in children[span] if not isinstance(child, str))
+        trees: dict[_Span, ParseTree] = {}
+        for span in self.rule_of:
+            if span in children:
+                trees[span] = ParseTree(
+                    span[0],
+                    tuple(child if isinstance(child, str) else trees[child] for child in children[span]),
                 )
         return trees[root]

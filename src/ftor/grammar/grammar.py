@@ -1,4 +1,4 @@
-"""A context-free grammar of outputs: reading, recognising, and the exact search for its best strings."""
+"""A context-free grammar of outputs: reading, recognising, and exact search for its best strings."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def shipped_grammars() -> list[str]:
 
 
 class Grammar:
-    """A grammar; `Grammar.read` and `Grammar.parse` make one, `ftor.grammar.reading` says how it is written.
+    """A context-free grammar. `ftor.grammar.reading` describes the notation.
 
-    Scores are (B, L, T + n) with one column per token: column t < T is `terminals[t]`, column T + i is word i
-    of the row's sentence and stands wherever the grammar has `@copy`; n may be 0. `scores[b, o, c]` is the
-    log-probability of column c at output position o, −inf (or `ftor.ops.LOG_ZERO`) where it cannot be. A
-    string's score is the sum of its tokens'.
+    Scores are (B, L, T + n) with one column per token. Column t < T is `terminals[t]`. Column T + i is word i
+    of the sentence, and may stand wherever the grammar has `@copy`; n may be 0. `scores[b, o, c]` is the
+    log-probability of column c at output position o. It is −inf (or `ftor.ops.LOG_ZERO`) where column c is
+    impossible. The score of a string is the sum of the scores of its tokens.
 
     Attributes:
         text: the grammar as it was written.
-        name: what errors call it.
+        name: its name in error messages.
         rules: its rules in order, one per alternative.
         terminals: its words in order of first appearance, T of them, without `@copy`.
         copies: whether `@copy` occurs.
@@ -87,7 +87,7 @@ class Grammar:
         return EarleyParser(self.rules)
 
     def accepts(self, tokens: Sequence[str], sentence: Sequence[str] = ()) -> bool:
-        """Whether the grammar derives `tokens`; words of `sentence` stand wherever it has `@copy`."""
+        """Whether the grammar derives `tokens`. Words of `sentence` may stand wherever it has `@copy`."""
         _check_tokens(tokens, sentence)
         return self._parser.accepts(tokens, sentence)
 
@@ -97,12 +97,12 @@ class Grammar:
         return self._parser.tree(tokens, sentence)
 
     def lengths(self, longest: int, words: Collection[str] | None = None, copies: bool = True) -> list[bool]:
-        """Whether some string has length 0, 1, … `longest`; False for 0, which no output has.
+        """Whether some string has length 0, 1, … `longest`. False for 0: no output is empty.
 
         Args:
-            longest: the greatest length of interest.
+            longest: the greatest length.
             words: the terminals that can be written; all if None.
-            copies: whether words of the sentence can be.
+            copies: whether words of the sentence can be copied.
         """
         writable = tuple(words is None or terminal in words for terminal in self.terminals)
         known = self._lengths.get((writable, copies), [])
@@ -135,7 +135,7 @@ class Grammar:
         Args:
             scores: (B, L, T + n').
             lengths: (B,) int64, 1..L.
-            n: how many.
+            n: number of strings.
             strings: (B, T + n') int64; columns with the same number are the same word, such as a terminal
                 and a word of the sentence that is spelled like it. All are different if None.
 
@@ -152,14 +152,14 @@ class Grammar:
     ) -> Tensor:
         """Draw strings of each row's length, each with probability proportional to exp(its score).
 
-        The same for the same generator, however many threads work. A very ambiguous grammar takes many
-        attempts per string, and is refused with a `RuntimeError` if they are too many.
+        The same generator gives the same strings, with any number of threads. A very ambiguous grammar takes
+        many attempts per string. If they are too many, a `RuntimeError` is raised.
 
         Args:
             scores: (B, L, T + n).
             lengths: (B,) int64, 1..L.
-            count: how many strings per row.
-            generator: the source of chance; torch's own if None.
+            count: number of strings per row.
+            generator: of random numbers; that of torch if None.
 
         Returns:
             Columns (B, count, L) int64, −1 past the length, and everywhere in rows without any string.
@@ -173,7 +173,7 @@ class Grammar:
 
 
 def _check_tokens(tokens: Sequence[str], sentence: Sequence[str]) -> None:
-    """Refuse text that was not split: its characters would pass for tokens."""
+    """Raise if a text was not split: its characters would count as tokens."""
     for name, value in (("tokens", tokens), ("sentence", sentence)):
         if isinstance(value, str):
             raise TypeError(f"{name}: expected a list of words, found the string {value!r}; split it")

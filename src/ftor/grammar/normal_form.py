@@ -5,8 +5,8 @@ The normal form derives the same strings as the rules, except the empty string:
 1. alternatives that differ in one token are one alternative with a class of tokens;
 2. A → X Y Z becomes A → X [Y Z], and equal tails [Y Z] are shared;
 3. where B may be empty, A → B C adds A → C, and so on;
-4. names that derive each other by unary rules are one, a name whose only rule is A → B is B;
-5. names that derive no token, or that the start does not need any more, go.
+4. names that derive each other by unary rules become one name, and a name whose only rule is A → B becomes B;
+5. names that derive no token, or that the start no longer needs, are removed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ftor.ops.cyk import NormalForm
 
 @dataclass(frozen=True)
 class _Class:
-    """Tokens of one position; the number past the last terminal is @copy."""
+    """The tokens that one position can have; the number after the last terminal is @copy."""
 
     tokens: tuple[int, ...]
 
@@ -150,7 +150,7 @@ def nullable_symbols(productions: Sequence[tuple[Any, tuple[Any, ...]]]) -> set[
 
 
 def _collapsed(unary: Sequence[_Unary], binary_parents: set[_Symbol]) -> dict[_Symbol, _Symbol]:
-    """Which symbol stands for each that derives the same strings by unary rules."""
+    """The symbol that replaces each symbol that derives the same strings by unary rules."""
     children: dict[_Symbol, list[_Symbol]] = {}
     for parent, child in unary:
         children.setdefault(parent, []).append(child)
@@ -176,14 +176,14 @@ def _collapsed(unary: Sequence[_Unary], binary_parents: set[_Symbol]) -> dict[_S
 
 
 def _descendants(symbol: _Symbol, children: dict[_Symbol, list[_Symbol]]) -> set[_Symbol]:
-    found: set[_Symbol] = set()
+    descendants: set[_Symbol] = set()
     waiting = [symbol]
     while waiting:
         for child in children.get(waiting.pop(), ()):
-            if child not in found:
-                found.add(child)
+            if child not in descendants:
+                descendants.add(child)
                 waiting.append(child)
-    return found
+    return descendants
 
 
 def _useful(start: _Symbol, binary: Sequence[_Binary], unary: Sequence[_Unary]) -> set[_Symbol]:
@@ -211,7 +211,7 @@ def _tables(
     children: dict[_Symbol, list[_Symbol]] = {}
     for parent, child in unary:
         children.setdefault(parent, []).append(child)
-    # Without cycles, what a symbol derives by unary rules is always fewer than what its parents derive.
+    # Without cycles, a symbol derives fewer symbols by unary rules than its parents do.
     names = sorted(
         (symbol for symbol in symbols if not isinstance(symbol, _Class)),
         key=lambda symbol: len(_descendants(symbol, children)),

@@ -1,4 +1,4 @@
-"""Reads the text of a context-free grammar into rules; every complaint names file, line and symbol.
+"""Reads the text of a context-free grammar into rules. Every error names file, line and symbol.
 
     # Programs for a small calendar. A comment starts where # starts a word.
     Query  -> Clause | Clause Query
@@ -9,11 +9,11 @@
     Number : 0..99 | @copy
 
 `Name -> …` is a phrase rule: bare names are rules, quoted words are words of the output. `Name : …` is a
-word rule: everything is words, and several in a row are that many tokens; `0..99` is any of the numbers.
-`@copy` is any word of the sentence, `()` the empty string. `|` separates alternatives; indented lines, and
-lines that start with `|`, continue a rule; rules of the same name add up. The first rule is where strings
-start. Words with `|`, with quotes, or that would mean something else are quoted; a doubled quote is one
-quote: `'it''s'`, `"it's"`, `'|'`, `'#'`, `'@copy'`, `'1..5'`, `'()'`.
+word rule: everything is words, and several in a row are that many tokens. `0..99` is any of the numbers.
+`@copy` is any word of the sentence, `()` the empty string. `|` separates alternatives. Indented lines, and
+lines that start with `|`, continue a rule. Rules of the same name add up. Strings start with the first rule.
+Words with `|`, with quotes, or with another meaning are quoted. A doubled quote is one quote: `'it''s'`,
+`"it's"`, `'|'`, `'#'`, `'@copy'`, `'1..5'`, `'()'`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _RANGE = re.compile(r"([0-9]+)\.\.([0-9]+)")
 
 
 class GrammarError(FtorError):
-    """A grammar that cannot be used; names file, line and symbol."""
+    """A grammar that cannot be used. The message names file, line and symbol."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class _Token:
 
 
 def read_rules(text: str, name: str) -> list[Rule]:
-    """The rules of a grammar's text, in order; `name` is what errors call the grammar."""
+    """The rules of a grammar's text, in order; `name` is the name of the grammar in error messages."""
     rules: list[Rule] = []
     for line, head, arrow, body in _statements(text, name):
         read_part = _phrase_part if arrow == "->" else _word_part
@@ -220,7 +220,7 @@ def _numbers(first: str, last: str, where: str) -> tuple[str, ...]:
 
 
 def _check(rules: Sequence[Rule], name: str) -> None:
-    """Refuse names without rules, rules that derive nothing, and rules that nothing uses."""
+    """Raise if a name has no rule, or if a rule derives nothing or is not used."""
     first_lines: dict[str, int] = {}
     for rule in rules:
         first_lines.setdefault(rule.name, rule.line)
@@ -235,7 +235,7 @@ def _check(rules: Sequence[Rule], name: str) -> None:
     for symbol, line in first_lines.items():
         if symbol not in productive:
             what = "start symbol" if symbol == rules[0].name else "rule"
-            raise GrammarError(f"{name}:{line}: {what} {symbol!r} derives no string, for it never ends")
+            raise GrammarError(f"{name}:{line}: {what} {symbol!r} derives no string, because it never ends")
     reachable = _reachable(rules)
     for symbol, line in first_lines.items():
         if symbol not in reachable:

@@ -1,4 +1,4 @@
-"""Thin modules over the distributions, to put into a model of one's own."""
+"""Layers over the distributions, and the other layers of the networks."""
 
 from ftor.nn.decoder import AutoregressiveDecoder, IndependentDecoder
 from ftor.nn.embedding import PretrainedEmbedding

@@ -1,4 +1,4 @@
-"""Attention by a small network: which positions of the source an LSTM looks at as it writes."""
+"""Additive attention of an LSTM decoder to the source."""
 
 import torch
 from torch import Tensor, nn
@@ -8,7 +8,7 @@ class AdditiveAttention(nn.Module):
     """vᵀ tanh(W s + U h_i), normalised over i.
 
     Args:
-        width: H, of queries s and of keys h.
+        width: H, the size of queries s and keys h.
     """
 
     def __init__(self, width: int) -> None:
@@ -24,7 +24,7 @@ class AdditiveAttention(nn.Module):
             query: (B, W, H), W queries for each source.
             keys: (B, n, H), U h.
             values: (B, n, H), h.
-            inside: (B, n), which positions are of the source.
+            inside: (B, n), False at padding.
         """
         scores: Tensor = self.score((self.query(query)[:, :, None] + keys[:, None]).tanh()).squeeze(-1)
         weights = scores.masked_fill(~inside[:, None], -torch.inf).softmax(-1)

@@ -1,7 +1,7 @@
 """Decoders: what each copy of each source token is translated to (section 6.3 of the paper).
 
-Both give P(v | i, u), the distribution of the u-th copy of token i over target classes; a model mixes these
-by its alignment. There is no slot for copy 0, which no output can be.
+Both give P(v | i, u), the distribution of the u-th copy of token i over target classes. A model mixes these
+by its alignment.
 """
 
 import torch
@@ -11,12 +11,12 @@ from torch.nn import functional as F
 from ftor.nn.padding import padded, real_positions
 from ftor.ops.check import check_dropout, check_shape, check_size
 
-State = tuple[Tensor, Tensor]
-"""Hidden and cell state (B, D) of what has been written so far."""
+LSTMState = tuple[Tensor, Tensor]
+"""Hidden and cell state (B, D) after the outputs so far."""
 
 
 class _Decoder(nn.Module):
-    """A hidden layer, and for each copy a layer of its own on top of it; arguments as below."""
+    """A hidden layer, and an output layer for each copy. The arguments are those of `IndependentDecoder`."""
 
     def __init__(
         self, width: int, classes: int, max_fertility: int = 4, hidden: int = 128, dropout: float = 0.1
@@ -55,7 +55,7 @@ class IndependentDecoder(_Decoder):
         return self._logits(self.hidden(context)).log_softmax(-1)
 
     def gold(self, context: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
-        """The probabilities of the classes `target` alone.
+        """The probabilities of the classes `target`.
 
         Args:
             context: (B, n, D).
@@ -69,7 +69,7 @@ class IndependentDecoder(_Decoder):
         positions = real_positions(lengths, n)
         logits = self._logits(self.hidden(context[positions]))  # (N, d, V)
         classes = target[positions[0], None].expand(-1, self.max_fertility, -1)
-        # The normaliser once per token and copy, then a gather: no distribution over V at any output.
+        # One normaliser per token and copy, then a gather: no tensor has both L and V.
         gold = (logits.gather(-1, classes) - logits.logsumexp(-1, keepdim=True)).exp()
         return padded(gold, positions, B, n)
 
@@ -77,12 +77,12 @@ class IndependentDecoder(_Decoder):
 class AutoregressiveDecoder(_Decoder):
     """P(v | i, u, y_<o) = softmax(W_u MLP(h'_i + LSTM(y_<o))): version (iii).
 
-    The LSTM's state is 0 before the first output; in training one dropout mask per sequence is applied to it
-    after every step, and the masked state is what goes on.
+    The LSTM's state is 0 before the first output. In training, one dropout mask per sequence is applied to it
+    after every step, and the next step starts from the masked state.
 
     Args:
         width, classes, max_fertility, hidden, dropout: as for `IndependentDecoder`; the LSTM has D units.
-        target_width: size of the embeddings of what has been written.
+        target_width: size of the embeddings of outputs.
     """
 
     def __init__(
@@ -99,22 +99,22 @@ class AutoregressiveDecoder(_Decoder):
         self.embedding = nn.Embedding(classes, target_width)
         self.cell = nn.LSTMCell(target_width, width)
 
-    def start(self, context: Tensor) -> State:
+    def start(self, context: Tensor) -> LSTMState:
         """The state before the first output."""
         zeros = context.new_zeros(context.shape[0], self.width)
         return zeros, zeros
 
-    def advance(self, state: State, classes: Tensor) -> State:
+    def advance(self, state: LSTMState, classes: Tensor) -> LSTMState:
         """The state after writing `classes` (B,)."""
         hidden, cell = self.cell(self.embedding(classes), state)
         return hidden, cell
 
-    def step(self, context: Tensor, state: State) -> Tensor:
+    def step(self, context: Tensor, state: LSTMState) -> Tensor:
         """The log-probabilities (B, n, d, V) of the next output, from `context` (B, n, D)."""
         return self._logits(self.hidden(context + state[0][:, None])).log_softmax(-1)
 
     def gold(self, context: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
-        """As that of `IndependentDecoder`, each output given those before it."""
+        """As `IndependentDecoder.gold`, each output given those before it."""
         B, n, _ = context.shape
         positions = real_positions(lengths, n)
         before = F.linear(self._states_before(context, target), self.hidden.weight)

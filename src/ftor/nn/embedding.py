@@ -5,12 +5,12 @@ from torch import Tensor, nn
 
 
 class PretrainedEmbedding(nn.Module):
-    """Word vectors, through a linear map if they are not as wide as the model.
+    """Word vectors, with a linear map if their size is not that of the model.
 
     Args:
         words: number of source ids.
-        size: E, of the vectors.
-        width: D, of the embeddings.
+        size: E, the size of the vectors.
+        width: D, the size of the embeddings.
         trained: whether the vectors change in training; the map always does.
     """
 
@@ -31,12 +31,12 @@ class PretrainedEmbedding(nn.Module):
 
     @torch.no_grad()
     def fill(self, vectors: Tensor, mean: float, deviation: float) -> None:
-        """Put the vectors (words, E) in place."""
+        """Set the vectors (words, E)."""
         self.weight.copy_(vectors)
         self.moments.copy_(torch.tensor([mean, deviation]))
 
     def add(self, vectors: Tensor) -> None:
-        """Give the next ids to more words (W, E), for as long as this object lives; they are not saved."""
+        """Give the next ids to more words (W, E). They are not saved."""
         later = vectors if self._later is None else torch.cat([self._later, vectors])
         self._later = later.to(self.weight)
 

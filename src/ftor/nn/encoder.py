@@ -1,7 +1,7 @@
 """Encoders: contextual vectors of every token, from stacked bidirectional LSTMs with or without highways.
 
-A model that reads one input with several encoders makes them one module: `encoders` stacks with parameters of
-their own run side by side, which takes fewer and larger steps than one after another.
+A model that reads one input with several encoders makes them one module. The stacks have parameters of their
+own and run at the same time, in fewer and larger steps than one after another.
 """
 
 from collections.abc import Sequence
@@ -19,13 +19,13 @@ from ftor.ops.recurrence import highway_lstm
 class HighwayBiLSTM(nn.Module):
     """Stacked bidirectional LSTMs whose every layer has a highway from its input to its output.
 
-    Each layer takes the concatenation of both directions of the one below; both kinds of dropout are
-    variational, with one mask for all positions of a sequence.
+    Each layer takes the concatenation of both directions of the layer below. Both kinds of dropout are
+    variational: one mask for all positions of a sequence.
 
     Args:
         width: D, the size of outgoing vectors, even; each direction has D/2 units.
-        layers: how many bidirectional layers.
-        encoders: E, how many such stacks read the same input.
+        layers: number of bidirectional layers.
+        encoders: E, number of such stacks that read the same input.
         recurrent_dropout: probability of dropping a unit of h_{t−1} before the recurrent product in training.
         layer_dropout: probability of dropping a unit between two layers in training.
         inputs: the size of incoming vectors; D if not given.
@@ -52,7 +52,7 @@ class HighwayBiLSTM(nn.Module):
         self.layers = nn.ModuleList(_HighwayLayer(size, width, encoders) for size in sizes)
 
     def extra_repr(self) -> str:
-        """What the parts do not show."""
+        """The settings that the parts do not show."""
         return (
             f"width={self.width}, encoders={self.encoders}, "
             f"recurrent_dropout={self.recurrent_dropout}, layer_dropout={self.layer_dropout}"
@@ -69,14 +69,14 @@ class HighwayBiLSTM(nn.Module):
         return self.encode(self.project(x), lengths)
 
     def project(self, x: Tensor) -> Tensor:
-        """All that the encoders read of `x` (…, inputs): (…, P), linear in x.
+        """What the encoders read of `x` (…, inputs): (…, P), linear in x.
 
-        Where many inputs are made of few vectors, it takes less to project these, and then pick or add.
+        If many inputs are made of few vectors, it is faster to project these, and then to pick or add.
         """
         return self.layers[0].project(x)  # type: ignore[operator, no-any-return]
 
     def encode(self, projected: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
-        """The same as calling the module, from what `project` gave: (B, n, P)."""
+        """The same as calling the module, from the result of `project`: (B, n, P)."""
         first, *others = self.layers
         states: tuple[Tensor, ...] = first(projected, lengths, self._keep(projected))
         for layer in others:
@@ -92,7 +92,7 @@ class HighwayBiLSTM(nn.Module):
 
 
 def _mask(shape: Sequence[int], dropout: float, like: Tensor) -> Tensor:
-    """Factors of dropout: 0, or what keeps the mean at 1."""
+    """Factors of dropout, 0 or 1/(1 − dropout)."""
     return like.new_empty(shape).bernoulli_(1 - dropout).div_(1 - dropout)
 
 
@@ -108,7 +108,7 @@ class _HighwayLayer(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Every gate's matrices orthogonal, biases 0, except those of the forget gates: 1."""
+        """Make the matrices of every gate orthogonal, biases 0, and biases of forget gates 1."""
         H = self.recurrent.shape[-1]
         for matrix in (self.projection, self.recurrent):
             for direction in matrix.detach().flatten(0, 1):
@@ -162,7 +162,7 @@ def _project(x: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
 def _run(
     projected: Tensor, recurrent: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
 ) -> tuple[Tensor, ...]:
-    """Run all encoders of the parameters on one input; in their precision, whatever that of the input."""
+    """Run all encoders on one input, in the precision of their parameters."""
     projected = projected.to(recurrent.dtype)
     keep = None if keep is None else keep.to(recurrent.dtype)
     B, n, P = projected.shape
@@ -174,13 +174,13 @@ def _run(
 
 
 class BiLSTM(nn.Module):
-    """Stacked bidirectional LSTMs without highways: `torch.nn.LSTM` in the manner of `HighwayBiLSTM`.
+    """Stacked bidirectional LSTMs without highways: `torch.nn.LSTM` with the interface of `HighwayBiLSTM`.
 
     Args:
         width: D, the size of incoming and outgoing vectors, even; each direction has D/2 units.
-        layers: how many bidirectional layers.
-        encoders: E, how many such stacks read the same input.
-        layer_dropout: probability of dropping a unit between two layers in training, at each position anew.
+        layers: number of bidirectional layers.
+        encoders: E, number of such stacks that read the same input.
+        layer_dropout: probability of dropping a unit between two layers in training, position by position.
     """
 
     def __init__(self, width: int, layers: int = 2, encoders: int = 1, layer_dropout: float = 0.1) -> None:

@@ -1,4 +1,4 @@
-"""The fertility layer: how many copies of each token, from its contextual vector."""
+"""The fertility layer: the number of copies of each token, from its contextual vector."""
 
 from torch import Tensor, nn
 
@@ -12,7 +12,7 @@ class FertilityLayer(nn.Module):
 
     Args:
         width: D, the size of the incoming vectors.
-        max_fertility: d, the most copies of a token.
+        max_fertility: d, the largest number of copies of a token.
         hidden: size of the MLP's hidden layer.
         dropout: probability of dropping its units in training.
         temperature: τ; larger is flatter.
@@ -41,13 +41,13 @@ class FertilityLayer(nn.Module):
         )
 
     def extra_repr(self) -> str:
-        """What the parts do not show."""
+        """The settings that the parts do not show."""
         return f"temperature={self.temperature}"
 
     def forward(self, x: Tensor, source_lengths: Tensor | None = None) -> Fertility:
         """Turn token vectors `x` (B, n, D) into a distribution over their fertilities.
 
-        `source_lengths` (B,) int64, 1..n, leaves out the padding after them.
+        `source_lengths` (B,) int64, 1..n, are the numbers of tokens; the vectors after them are padding.
         """
         check_shape("x", x, ("B", "n", self.width))
         if source_lengths is not None:

@@ -1,4 +1,4 @@
-"""Which positions of a padded batch are real, so that no work goes into the others."""
+"""Which positions of a padded batch are real."""
 
 import torch
 from torch import Tensor

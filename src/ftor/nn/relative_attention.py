@@ -1,4 +1,4 @@
-"""Attention of a Transformer: to its own positions by their distances, and to those of the source."""
+"""Attention of a Transformer: relative self-attention, and attention to the source."""
 
 import math
 
@@ -17,7 +17,7 @@ def sinusoids(positions: Tensor, width: int) -> Tensor:
 
 
 class _Attention(nn.Module):
-    """Several heads that share a width, none of whose linear maps has a bias; arguments as below."""
+    """Several heads, linear maps without biases. The arguments are those of `RelativeAttention`."""
 
     def __init__(self, width: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ class _Attention(nn.Module):
         return x.view(*x.shape[:2], self.heads, -1).transpose(1, 2)
 
     def _attend(self, query: Tensor, key: Tensor, value: Tensor, bias: Tensor) -> Tensor:
-        """Add `bias` to the scaled scores, normalise, and bring the heads together: (B, L, D)."""
+        """Add `bias` to the scaled scores, normalise, and concatenate the heads: (B, L, D)."""
         dropout = self.dropout if self.training else 0.0
         attended = F.scaled_dot_product_attention(query, key, value, bias, dropout)
         merged: Tensor = self.merge(attended.transpose(1, 2).flatten(-2))
@@ -50,7 +50,7 @@ class RelativeAttention(_Attention):
 
     Args:
         width: D.
-        heads: how many; a and b are learned for each.
+        heads: number of heads; a and b are learned for each.
         dropout: probability of dropping an attention weight in training.
     """
 
@@ -77,7 +77,7 @@ class RelativeAttention(_Attention):
         query, key, value = (self._split(part) for part in self.project(x).chunk(3, -1))
         key, value = (torch.cat(both, 2) for both in zip(before, (key, value), strict=True))
         L, n = x.shape[1], key.shape[2]
-        # From that of the first new position to the last one, up to that of the last one to the first of all.
+        # From the first new position to the last one (negative), up to the last one to the first of all.
         distances = torch.arange(1 - L, n, device=x.device)
         encoded = self._split(self.distance(sinusoids(distances, x.shape[-1]).to(x.dtype))[None])
         by_distance = (query + self.distance_bias) @ encoded.mT
@@ -93,7 +93,7 @@ class CrossAttention(_Attention):
 
     Args:
         width: D.
-        heads: how many.
+        heads: number of heads.
         dropout: probability of dropping an attention weight in training.
     """
 

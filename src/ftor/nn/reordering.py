@@ -14,8 +14,8 @@ class ReorderingLayer(nn.Module):
     −Z_{p+1}, and a span's features are the difference of its two fence posts. The scorer maps the features
     of both parts of a split to 2 scores, through one hidden layer with ReLU and dropout.
 
-    Begin and end stand at each sequence's own ends, so that no result depends on the rest of the batch. Only
-    the forward half of `begin` and the backward half of `end` are read; both are whole as in the paper.
+    Begin and end are put at the ends of each sequence, so no result depends on the rest of the batch. Only
+    the forward half of `begin` and the backward half of `end` are read. Their sizes are those of the paper.
 
     Args:
         width: D, the size of the incoming vectors, even.
@@ -45,7 +45,7 @@ class ReorderingLayer(nn.Module):
         self.output = nn.Linear(self.hidden.out_features, 2)
 
     def extra_repr(self) -> str:
-        """What the parts do not show."""
+        """The settings that the parts do not show."""
         return f"width={self.width}, dropout={self.dropout}"
 
     def forward(
@@ -53,7 +53,7 @@ class ReorderingLayer(nn.Module):
     ) -> SeparablePermutation:
         """Turn vectors `x` (B, L, D) with `lengths` (B,) int64, 1..L, into a distribution over permutations.
 
-        `generator` draws the seed of dropout in training; torch's default one if not given.
+        `generator` draws the seed of dropout in training; by default that of torch.
         """
         check_shape("x", x, ("B", "L", self.width))
         check_lengths("lengths", lengths, "x", x)

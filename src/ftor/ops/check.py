@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def check_shape(name: str, tensor: Tensor, expected: Sequence[int | str]) -> None:
-    """Refuse a tensor whose shape differs from `expected`; a string stands for any size of that name."""
+    """Raise if the shape of a tensor differs from `expected`, in which a string stands for any size."""
     if not isinstance(tensor, Tensor):
         raise TypeError(f"{name}: expected a tensor, found {type(tensor).__name__}")
     agrees = tensor.dim() == len(expected) and all(
@@ -22,38 +22,38 @@ def check_shape(name: str, tensor: Tensor, expected: Sequence[int | str]) -> Non
 
 
 def check_floating(name: str, tensor: Tensor) -> None:
-    """Refuse a tensor that does not hold real numbers."""
+    """Raise if a tensor does not hold floating-point numbers."""
     if not tensor.is_floating_point():
         raise TypeError(f"{name}: expected a floating-point tensor, found {tensor.dtype}")
 
 
 def check_size(name: str, size: int, least: int) -> None:
-    """Refuse what is not an integer of at least `least`."""
+    """Raise if `size` is not an integer of at least `least`."""
     if not isinstance(size, int) or size < least:
         raise ValueError(f"{name}: expected an integer of at least {least}, found {size!r}")
 
 
 def check_dropout(dropout: float) -> None:
-    """Refuse what is not a probability below 1."""
+    """Raise if `dropout` is not a probability below 1."""
     if not isinstance(dropout, int | float) or not 0 <= dropout < 1:
         raise ValueError(f"dropout: expected 0 ≤ dropout < 1, found {dropout!r}")
 
 
 def check_like(name: str, tensor: Tensor, other_name: str, other: Tensor) -> None:
-    """Refuse a tensor of another dtype or on another device than `other`."""
+    """Raise if a tensor has another dtype or device than `other`."""
     if tensor.dtype != other.dtype:
         raise TypeError(f"{name}: expected {other.dtype} like {other_name}, found {tensor.dtype}")
     check_device(name, tensor, other_name, other)
 
 
 def check_device(name: str, tensor: Tensor, other_name: str, other: Tensor) -> None:
-    """Refuse a tensor on another device than `other`."""
+    """Raise if a tensor is on another device than `other`."""
     if tensor.device != other.device:
         raise ValueError(f"{name}: expected device {other.device} like {other_name}, found {tensor.device}")
 
 
 def check_lengths(name: str, lengths: Tensor, other_name: str, other: Tensor) -> None:
-    """Refuse lengths that are not int64 (B,) beside `other` (B, …)."""
+    """Raise if lengths are not int64 (B,) on the device of `other` (B, …)."""
     check_shape(name, lengths, other.shape[:1])
     check_device(name, lengths, other_name, other)
     if lengths.dtype != torch.int64:
@@ -61,7 +61,7 @@ def check_lengths(name: str, lengths: Tensor, other_name: str, other: Tensor) ->
 
 
 def check_range(name: str, lengths: Tensor, low: int, high: int | Tensor, why: str = "") -> None:
-    """Refuse lengths (B,) outside `low` ≤ length ≤ `high`, which may be one number or one per row."""
+    """Raise unless `low` ≤ length ≤ `high` for all lengths (B,); `high` is one number or one per row."""
     if isinstance(high, int) and len(lengths):
         least, most = lengths.aminmax()
         if low <= least and most <= high:

@@ -1,8 +1,8 @@
-"""Eight numbers at a time in numba kernels: a vector type, and the few operations that the kernels need.
+"""Vectors of eight numbers for numba kernels, and the operations that the kernels need.
 
-Numba leaves vectorisation to LLVM's judgement of a scalar loop, which fails on loops with several
-accumulators. Here a value of type `Lanes` is one LLVM vector, so a kernel's registers are what its
-author wrote. Works for float32, float64 and int32 on every architecture that LLVM knows.
+Numba leaves vectorisation to LLVM, which fails on loops with several accumulators. Here a value of type
+`Lanes` is one LLVM vector, so the author of a kernel decides what is in registers. Works for float32, float64
+and int32 on every architecture that LLVM supports.
 """
 
 import math
@@ -100,7 +100,7 @@ def fill(typing, value):
 
 @intrinsic
 def like(typing, x, value):
-    """Put one number into all lanes, as the type of x has it."""
+    """Put one number into all lanes, converted to the type of x."""
 
     def generate(context, builder, signature, args):
         number = context.cast(builder, args[1], signature.args[1], x.dtype)
@@ -136,7 +136,7 @@ _EXPONENTIAL = {
 
 @intrinsic
 def expm1(typing, x):
-    """exp(x) − 1 within two roundings, also where it is near 0; NaN where x is NaN.
+    """exp(x) − 1 within two roundings, also near 0; NaN where x is NaN.
 
     With k the integer nearest to x / log 2 and r = x − k·log 2, it is 2^k·(exp(r) − 1) + (2^k − 1), where
     exp(r) − 1 is a short series. Beyond the range of floats it is −1 or a very large number, never infinite.
@@ -222,7 +222,7 @@ def total(typing, x):
 
 @intrinsic
 def totals(typing, a, b, c, d, e, f, g, h):
-    """The sums of the lanes of eight vectors, side by side: cheaper than eight times `total`."""
+    """The sums of the lanes of eight vectors, in one vector: faster than eight times `total`."""
 
     def generate(context, builder, signature, args):
         def add_neighbours(x, y, even, odd):
@@ -230,7 +230,7 @@ def totals(typing, a, b, c, d, e, f, g, h):
             pick = [builder.shuffle_vector(x, y, ir.Constant(mask, lanes)) for lanes in (even, odd)]
             return builder.fadd(*pick)
 
-        # The first two rounds stay within 128 bits, as x86 likes it; the last one adds the halves.
+        # The first two rounds stay within 128 bits, which is fast on x86; the last one adds the halves.
         within = [0, 2, 8, 10, 4, 6, 12, 14], [1, 3, 9, 11, 5, 7, 13, 15]
         halves = [0, 1, 2, 3, 8, 9, 10, 11], [4, 5, 6, 7, 12, 13, 14, 15]
         for masks in (within, within, halves):
@@ -266,10 +266,10 @@ _lanewise(operator.truediv, "fdiv", "")  # of floats only
 
 
 def kernel(function):
-    """Compile a kernel on first use, keep it on disk, and let it run beside other Python threads.
+    """Compile a kernel on first use, keep it on disk, and let it run without the interpreter's lock.
 
-    Numba compiles anew when the kernel's own file changes, not when one that it imports does: `make clean`
-    after a change of this module, of `splits`, of `dropout` or of `cyk.cpu`.
+    Numba compiles again when the kernel's own file changes, but not when a file changes that it imports. Run
+    `make clean` after a change of this module, of `splits`, of `dropout` or of `cyk.cpu`.
     """
     # numpy's division has no test for 0, which would keep loops from becoming vector instructions
     return numba.njit(cache=True, nogil=True, error_model="numpy")(function)

@@ -1,8 +1,8 @@
 """How the splits of a chart are laid out: one axis, all (i < j < k), narrow spans first.
 
-Span (i, k) covers positions i..k−1; a split (i, j, k) cuts it into (i, j) and (j, k). Ordered by
-width k − i, then i, then j, the splits of one width are one slice of the axis and those of one span
-lie side by side.
+Span (i, k) covers positions i..k−1. A split (i, j, k) cuts it into (i, j) and (j, k). Splits are ordered by
+width k − i, then i, then j. So the splits of one width are one slice of the axis, and those of one span are
+neighbours.
 """
 
 from functools import lru_cache
@@ -18,7 +18,7 @@ def number_of_splits(L: int) -> int:
 
 
 def first_split(width: Any, L: int) -> Any:
-    """Where the splits of `width` begin: Σ (L+1−w)(w−1) over the smaller widths w.
+    """The place of the first split of `width`: Σ (L+1−w)(w−1) over the smaller widths w.
 
     `width` is an integer or a tensor of integers; kernels compile this function for themselves.
     """
@@ -60,7 +60,7 @@ def unpack(packed: Tensor, L: int) -> Tensor:
 
 
 def place_of_split(start: Tensor, split: Tensor, end: Tensor, L: int) -> Tensor:
-    """Where splits (i, j, k) are on the axis."""
+    """The places of splits (i, j, k) on the axis."""
     width = end - start
     place: Tensor = first_split(width, L) + start * (width - 1) + split - start - 1
     return place

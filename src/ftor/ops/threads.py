@@ -13,8 +13,8 @@ import torch
 
 from ftor.ops.arrays import Array
 
-PARTS_PER_THREAD = 4  # more parts than threads, so that a thread that is held up keeps no other waiting
-WORTH_A_THREAD = 1e-4  # seconds; below, waking another thread takes longer than the work
+PARTS_PER_THREAD = 4  # more parts than threads, so that one slow thread does not delay the others
+WORTH_A_THREAD = 1e-4  # seconds; below this, waking another thread takes longer than the work
 
 _forked = False  # threads do not survive a fork, and OpenMP does not start new ones after it
 
@@ -29,10 +29,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def run_rows(kernel: Callable[..., None], seconds: Array, *args: Any) -> None:
-    """Call `kernel(rows, *args)` until every row is done; `seconds` (B,) is about how long each row takes.
+    """Call `kernel(rows, *args)` until every row is done; `seconds` (B,) estimates the time of each row.
 
-    Kernels are compiled with `nogil=True` and each writes only to its own rows, so that the calls run
-    side by side. May be entered from several threads at once.
+    Kernels are compiled with `nogil=True` and each writes only to its own rows, so the calls can run at the
+    same time. Several threads may call this function at once.
     """
     threads = 1 if _forked else torch.get_num_threads()
     if threads == 1 or len(seconds) == 1 or seconds.sum() < WORTH_A_THREAD:
@@ -51,7 +51,7 @@ def run_rows(kernel: Callable[..., None], seconds: Array, *args: Any) -> None:
 
 
 def _side_by_side(work: Callable[[], None], threads: int) -> None:
-    """Call `work` once in each of so many threads; the last error of any is raised here."""
+    """Call `work` once in each of `threads` threads, and raise the last error of any."""
     team = _torch_team()
     if team is None:
         running = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
@@ -82,7 +82,7 @@ _CALLBACK = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 @cache
 def _torch_team() -> Any:
-    """GNU OpenMP's way into the threads that torch computes with, if torch brings that library.
+    """The function of GNU OpenMP that runs code in the threads of torch, if torch comes with that library.
 
     Its threads spin for milliseconds after each of torch's operations. Threads of our own would share the
     cores with them and run at half their speed.

@@ -1,8 +1,9 @@
 """Charts over the normal form of a grammar in numba: each row of the batch by itself, in float64.
 
-The derivation is in README.md. A chart is flat: symbol s of span (i, k) is at `_place(form, i, k) + s`, where
-token classes have no place in spans wider than one token, and has n values, −inf where it has fewer strings.
-`alive[cell, :living[cell]]` lists the symbols found in a span that some rule has on its left.
+The derivation is in README.md. A chart is flat: symbol s of span (i, k) is at `_place(form, i, k) + s`. Token
+classes have no place in spans that are wider than one token. Each place has n values. `sizes[place]` of them
+belong to strings; the others are −inf. `lefts[cell, :left_counts[cell]]` lists the symbols that have a string
+in a span and that some rule has on its left.
 """
 
 import numpy as np
@@ -49,13 +50,13 @@ def _place(form, i, k):
 
 @kernel
 def _places(form, longest):
-    """How many places a chart has for strings of up to so many tokens."""
+    """The number of places of a chart for strings of up to `longest` tokens."""
     return cell_number(0, longest + 1) * (form.symbols - len(form.copies)) + longest * len(form.copies)
 
 
 @kernel
 def mixed(x):
-    """Bits of x as good as random (the finaliser of splitmix64)."""
+    """Mix the bits of x (the finaliser of splitmix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
@@ -63,33 +64,33 @@ def mixed(x):
 
 @kernel
 def _name(position, string):
-    """A number for a word at a position; a string's is the sum of its words', in whatever order added."""
+    """A number for a word at a position. The number of a string is the sum of those of its words."""
     return mixed(mixed(np.uint64(position) + np.uint64(0x9E3779B97F4A7C15)) ^ np.uint64(string))
 
 
 @kernel
-def _insert(values, names, back, first, n, found, value, name, origin):
-    """Put a string into the list of the n best from `first` on, or raise it there; returns the list's size.
+def _insert(values, names, back, first, n, size, value, name, origin):
+    """Put a string into the list of the n best from `first` on, or move it up there. Returns the list's size.
 
-    Flat arrays and an index, not slices of arrays: those cost more than all the rest.
+    The arguments are flat arrays and an index: slices of arrays would take more time than all the rest.
     """
     if not value > values[first + n - 1]:
-        return found
-    at = first + found
-    for r in range(first, first + found):
+        return size
+    at = first + size
+    for r in range(first, first + size):
         if names[r] == name:
             at = r
-    if at < first + found:
+    if at < first + size:
         if not value > values[at]:
-            return found
+            return size
     else:
-        found = min(found + 1, n)
-        at = first + found - 1
+        size = min(size + 1, n)
+        at = first + size - 1
     while at > first and value > values[at - 1]:
         values[at], names[at], back[at] = values[at - 1], names[at - 1], back[at - 1]
         at -= 1
     values[at], names[at], back[at] = value, name, origin
-    return found
+    return size
 
 
 @kernel
@@ -99,30 +100,30 @@ def _best_strings(rows, form, scores, lengths, strings, terminals, log_scores, c
         longest = max(longest, lengths[b])
     places = _places(form, longest)
     values, names = np.empty(places * n), np.empty(places * n, np.uint64)
-    back, found = np.empty(places * n, np.int64), np.empty(places, np.int64)
-    alive = np.empty((cell_number(0, longest + 1), form.symbols), np.int64)
-    living = np.empty(len(alive), np.int64)
+    back, sizes = np.empty(places * n, np.int64), np.empty(places, np.int64)
+    lefts = np.empty((cell_number(0, longest + 1), form.symbols), np.int64)
+    left_counts = np.empty(len(lefts), np.int64)
     stack = np.empty((longest + 1, 4), np.int64)
     for b in rows:
         length = lengths[b]
-        found[: _places(form, length)] = 0
+        sizes[: _places(form, length)] = 0
         values[: _places(form, length) * n] = -np.inf
         for k in range(1, length + 1):
-            _fill_tokens(form, scores[b, k - 1], strings[b], k - 1, terminals, n, values, names, back, found)
+            _fill_tokens(form, scores[b, k - 1], strings[b], k - 1, terminals, n, values, names, back, sizes)
             for i in range(k - 1, -1, -1):
-                _fill_pairs(form, i, k, n, values, names, back, found, alive, living)
-                _fill_unary(form, i, k, n, values, names, back, found)
-                living[cell_number(i, k)] = _list_alive(form, i, k, found, alive[cell_number(i, k)])
+                _fill_pairs(form, i, k, n, values, names, back, sizes, lefts, left_counts)
+                _fill_unary(form, i, k, n, values, names, back, sizes)
+                left_counts[cell_number(i, k)] = _list_lefts(form, i, k, sizes, lefts[cell_number(i, k)])
         if length > 1 and form.start < len(form.copies):
             continue  # the start is a class of tokens
         root = _place(form, 0, length) + form.start
-        for r in range(found[root]):
+        for r in range(sizes[root]):
             log_scores[b, r] = values[root * n + r]
             _trace(form, length, r, n, back, stack, columns[b, r])
 
 
 @kernel
-def _fill_tokens(form, scores, strings, position, terminals, n, values, names, back, found):
+def _fill_tokens(form, scores, strings, position, terminals, n, values, names, back, sizes):
     starts, tokens, copies = form.token_starts, form.tokens, form.copies
     place = _place(form, position, position + 1)
     for c in range(len(copies)):
@@ -133,20 +134,20 @@ def _fill_tokens(form, scores, strings, position, terminals, n, values, names, b
             if not (value > IMPOSSIBLE and value > values[here * n + n - 1]):
                 continue
             if n == 1:
-                values[here], back[here], found[here] = value, column, 1
+                values[here], back[here], sizes[here] = value, column, 1
                 continue
             name = _name(position, strings[column])
-            found[here] = _insert(values, names, back, here * n, n, found[here], value, name, column)
+            sizes[here] = _insert(values, names, back, here * n, n, sizes[here], value, name, column)
 
 
 @kernel
-def _fill_pairs(form, i, k, n, values, names, back, found, alive, living):
+def _fill_pairs(form, i, k, n, values, names, back, sizes, lefts, left_counts):
     starts, rights, parents = form.left_starts, form.right, form.parent
     place = _place(form, i, k)
     for j in range(i + 1, k):
         cell, left_place, right_place = cell_number(i, j), _place(form, i, j), _place(form, j, k)
-        for at in range(living[cell]):
-            symbol = alive[cell, at]
+        for at in range(left_counts[cell]):
+            symbol = lefts[cell, at]
             left = left_place + symbol
             best = values[left * n]
             first = starts[symbol] if j + 1 == k else form.wide_starts[symbol]
@@ -157,21 +158,21 @@ def _fill_pairs(form, i, k, n, values, names, back, found, alive, living):
                     continue
                 origin = rule * (k + 1) + j
                 if n == 1:
-                    values[here], back[here], found[here] = value, origin, 1
+                    values[here], back[here], sizes[here] = value, origin, 1
                     continue
                 # Ranks x, y come after (x+1)(y+1) − 1 other strings of the same two parts.
-                for x in range(found[left]):
-                    for y in range(min(found[right], n // (x + 1))):
+                for x in range(sizes[left]):
+                    for y in range(min(sizes[right], n // (x + 1))):
                         value = values[left * n + x] + values[right * n + y]
                         if not value > values[here * n + n - 1]:
                             break
                         name = names[left * n + x] + names[right * n + y]
                         way = (origin * n + x) * n + y
-                        found[here] = _insert(values, names, back, here * n, n, found[here], value, name, way)
+                        sizes[here] = _insert(values, names, back, here * n, n, sizes[here], value, name, way)
 
 
 @kernel
-def _fill_unary(form, i, k, n, values, names, back, found):
+def _fill_unary(form, i, k, n, values, names, back, sizes):
     children, parents = form.unary_child, form.unary_parent
     place = _place(form, i, k)
     least = 0 if k == i + 1 else len(form.copies)
@@ -179,26 +180,26 @@ def _fill_unary(form, i, k, n, values, names, back, found):
         if children[rule] < least:
             continue
         child, here = place + children[rule], place + parents[rule]
-        for r in range(found[child]):
+        for r in range(sizes[child]):
             value, name = values[child * n + r], names[child * n + r]
             way = -1 - (rule * n + r)
-            found[here] = _insert(values, names, back, here * n, n, found[here], value, name, way)
+            sizes[here] = _insert(values, names, back, here * n, n, sizes[here], value, name, way)
 
 
 @kernel
-def _list_alive(form, i, k, found, alive):
-    """List the symbols that are found in a span and that some rule has on its left; returns how many."""
-    starts, place, living = form.left_starts, _place(form, i, k), 0
+def _list_lefts(form, i, k, sizes, lefts):
+    """List the symbols that have a string in a span and that start some rule. Returns their number."""
+    starts, place, count = form.left_starts, _place(form, i, k), 0
     for symbol in range(0 if k == i + 1 else len(form.copies), form.symbols):
-        if found[place + symbol] and starts[symbol] < starts[symbol + 1]:
-            alive[living] = symbol
-            living += 1
-    return living
+        if sizes[place + symbol] and starts[symbol] < starts[symbol + 1]:
+            lefts[count] = symbol
+            count += 1
+    return count
 
 
 @kernel
 def _trace(form, length, rank, n, back, stack, columns):
-    """Write down the string of a rank by following where each part of it came from."""
+    """Write the string of a rank into `columns`, by following where each part of it came from."""
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, length, form.start, rank
     height = 1
     while height:

@@ -1,7 +1,7 @@
-"""The best strings of a grammar in plain Python: short, slow and sure.
+"""The best strings of a grammar in plain Python: slow, and simple enough to trust.
 
-Every symbol of every span holds its strings as a table; cells are filled in the order that README.md
-promises for equal scores.
+Every symbol of every span holds a list of its strings. Cells are filled in the order that README.md gives for
+equal scores.
 """
 
 from collections.abc import Iterator
@@ -76,8 +76,8 @@ def _pairs(
                         yield int(form.parent[rule]), score + other_score, string + other
 
 
-def _distinct(found: list[tuple[float, _String]], strings: list[int]) -> list[tuple[float, _String]]:
+def _distinct(candidates: list[tuple[float, _String]], strings: list[int]) -> list[tuple[float, _String]]:
     kept: dict[_String, tuple[float, _String]] = {}
-    for score, string in sorted(found, key=lambda pair: -pair[0]):  # stable: of equals, the first found
+    for score, string in sorted(candidates, key=lambda pair: -pair[0]):  # stable: of equal ones, the first
         kept.setdefault(tuple(strings[column] for column in string), (score, string))
     return list(kept.values())

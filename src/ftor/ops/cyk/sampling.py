@@ -1,6 +1,7 @@
 """Samples of a grammar's strings in numba: derivations from the inside chart, corrected for ambiguity.
 
-The derivation is in README.md. Charts hold logarithms in float64, one row per span and one number per symbol.
+The derivation is in README.md. Charts hold logarithms in float64, one row per span and one number
+per symbol. `present[cell, :counts[cell]]` lists the symbols that derive something in a span.
 """
 
 import math
@@ -17,7 +18,7 @@ from ftor.ops.simd import kernel
 from ftor.ops.threads import run_rows
 
 MOST_ATTEMPTS = 10_000
-"""How many derivations are drawn for one sample before giving up."""
+"""The number of derivations that are drawn for one sample before giving up."""
 
 
 def sample_strings(
@@ -32,8 +33,8 @@ def sample_strings(
     if failed.any():
         row = int(failed.nonzero()[0][0])
         raise RuntimeError(
-            f"sample: expected a string within {MOST_ATTEMPTS} attempts, found none in row {row}: the "
-            "grammar derives its strings in too many ways"
+            f"sample: no string within {MOST_ATTEMPTS} attempts in row {row}: the grammar derives its "
+            "strings in too many ways"
         )
     return columns
 
@@ -46,7 +47,7 @@ def _log_add(a, b):
 
 
 @kernel
-def _inside(form, tokens, length, chart, alive, living):
+def _inside(form, tokens, length, chart, present, counts):
     """Fill chart[cell, symbol] = log Σ exp(score) of its derivations; `tokens` (length, C) are the leaves."""
     for k in range(1, length + 1):
         for i in range(k - 1, -1, -1):
@@ -56,8 +57,8 @@ def _inside(form, tokens, length, chart, alive, living):
                 chart[cell, : len(form.copies)] = tokens[i]
             for j in range(i + 1, k):
                 left, right = cell_number(i, j), cell_number(j, k)
-                for at in range(living[left]):
-                    symbol = alive[left, at]
+                for at in range(counts[left]):
+                    symbol = present[left, at]
                     for rule in range(form.left_starts[symbol], form.left_starts[symbol + 1]):
                         value = chart[left, symbol] + chart[right, form.right[rule]]
                         if value > -math.inf:
@@ -67,16 +68,16 @@ def _inside(form, tokens, length, chart, alive, living):
                 value, parent = chart[cell, form.unary_child[rule]], form.unary_parent[rule]
                 if value > -math.inf:
                     chart[cell, parent] = _log_add(chart[cell, parent], value)
-            living[cell] = 0
+            counts[cell] = 0
             for symbol in range(form.symbols):
                 if chart[cell, symbol] > -math.inf:
-                    alive[cell, living[cell]] = symbol
-                    living[cell] += 1
+                    present[cell, counts[cell]] = symbol
+                    counts[cell] += 1
 
 
 @kernel
 def _uniform(state):
-    """The next number in [0, 1); moves `state` (1,) on."""
+    """The next number in [0, 1); changes `state` (1,)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     return np.float64(mixed(state[0]) >> np.uint64(11)) * 2.0**-53
 
@@ -98,8 +99,8 @@ def _draw_token(form, scores, c, terminals, total, state):
 
 
 @kernel
-def _draw(form, scores, terminals, length, chart, alive, living, state, stack, string):
-    """Draw a derivation top-down, and write down its string."""
+def _draw(form, scores, terminals, length, chart, present, counts, state, stack, string):
+    """Draw a derivation top-down, and write its string into `string`."""
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, length, form.start
     height = 1
     while height:
@@ -121,8 +122,8 @@ def _draw(form, scores, terminals, length, chart, alive, living, state, stack, s
             if left < 0.0:
                 break
             cell_left, cell_right = cell_number(i, j), cell_number(j, k)
-            for at in range(living[cell_left]):
-                child = alive[cell_left, at]
+            for at in range(counts[cell_left]):
+                child = present[cell_left, at]
                 for rule in range(form.left_starts[child], form.left_starts[child + 1]):
                     if left >= 0.0 and form.parent[rule] == symbol:
                         value = chart[cell_left, child] + chart[cell_right, form.right[rule]]
@@ -170,9 +171,9 @@ def _sample_strings(rows, form, scores, lengths, seeds, terminals, most_attempts
     for b in rows:
         longest = max(longest, lengths[b])
     cells = longest * (longest + 1) // 2
-    chart, counts = np.empty((cells, form.symbols)), np.empty((cells, form.symbols))
-    alive, living = np.empty((cells, form.symbols), np.int64), np.empty(cells, np.int64)
-    count_alive, count_living = np.empty((cells, form.symbols), np.int64), np.empty(cells, np.int64)
+    chart, derivations = np.empty((cells, form.symbols)), np.empty((cells, form.symbols))
+    present, counts = np.empty((cells, form.symbols), np.int64), np.empty(cells, np.int64)
+    present_again, counts_again = np.empty((cells, form.symbols), np.int64), np.empty(cells, np.int64)
     tokens = np.empty((longest, len(form.copies)))
     stack, state = np.empty((longest + 1, 3), np.int64), np.empty(1, np.uint64)
     for b in rows:
@@ -180,19 +181,19 @@ def _sample_strings(rows, form, scores, lengths, seeds, terminals, most_attempts
         state[0] = seeds[b]
         for i in range(length):
             _class_totals(form, scores[b, i], terminals, tokens[i])
-        _inside(form, tokens, length, chart, alive, living)
+        _inside(form, tokens, length, chart, present, counts)
         root = cell_number(0, length)
         if chart[root, form.start] == -math.inf:
             continue
         for r in range(columns.shape[1]):
             string, accepted = columns[b, r], False
             for _ in range(most_attempts):
-                _draw(form, scores[b], terminals, length, chart, alive, living, state, stack, string)
-                # A string is drawn once for each of its derivations: accept one in so many.
+                _draw(form, scores[b], terminals, length, chart, present, counts, state, stack, string)
+                # A string is drawn once for each of its c derivations: accept it with probability 1/c.
                 for i in range(length):
                     _class_members(form, string[i], terminals, tokens[i])
-                _inside(form, tokens, length, counts, count_alive, count_living)
-                if _uniform(state) < math.exp(-counts[root, form.start]):
+                _inside(form, tokens, length, derivations, present_again, counts_again)
+                if _uniform(state) < math.exp(-derivations[root, form.start]):
                     accepted = True
                     break
             if not accepted:

@@ -1,8 +1,8 @@
 """Sums of independent fertilities: their distribution, and which copy of which token lands where.
 
 The input of every function is `log_p` (B, n, d+1): log P(f_i = r), normalised over r, with LOG_ZERO for
-"never"; padding tokens have fertility 0 for sure: (0, LOG_ZERO, …). A length is impossible when no
-choice of fertilities with positive probability adds up to it.
+"never". Padding tokens have fertility 0 with probability 1: (0, LOG_ZERO, …). A length is impossible if no
+fertilities with positive probability add up to it.
 """
 
 from typing import Any

@@ -1,9 +1,9 @@
 """Fertility in numba: each row of the batch by itself, in float64, over the prefix sums it can reach.
 
 The derivation is in README.md. Here `i` counts tokens from 0, `start` and `end` are the prefix sums
-before and after token i, and `chosen[i, r, end]` = P(f_i = r | f_0 + … + f_i = end). The innermost
-loops run over slices of neighbouring prefix sums, so that they become vector instructions; no sum is
-reordered for it, so that a row's result does not depend on its batch by a single bit.
+before and after token i, and `posterior[i, r, end]` = P(f_i = r | f_0 + … + f_i = end). The innermost
+loops run over slices of neighbouring prefix sums, so that they become vector instructions. No sum is
+reordered for this, so the result of a row does not depend on its batch, to the last bit.
 """
 
 import math
@@ -97,17 +97,17 @@ def _ends(r: int, before: tuple[int, int], after: tuple[int, int]) -> tuple[int,
 
 
 @kernel
-def _forward(log_p: Array, low: int, high: int, log_sums: Array, chosen: Array) -> None:
-    """Fill log_sums[l] = log P(f_0 + … = l) for the reachable l in low..high, and `chosen` on the way."""
+def _forward(log_p: Array, low: int, high: int, log_sums: Array, posterior: Array) -> None:
+    """Fill log_sums[l] = log P(f_0 + … = l) for the reachable l in low..high, and `posterior` on the way."""
     n, width = log_p.shape
     p = np.empty((n, width))
     log_scale, least_likely = _normalise(log_p, p)
     safe = least_likely > math.log(SMALLEST)
     if safe or low == high:
-        _forward_linear(p, low, high, log_sums, chosen)
+        _forward_linear(p, low, high, log_sums, posterior)
         safe = safe or log_sums[low] > SAFE_PROBABILITY
     if not safe:
-        _forward_log(log_p, low, high, log_sums, chosen)
+        _forward_log(log_p, low, high, log_sums, posterior)
         return
     first, stop = _reachable(n, n, width - 1, low, high)
     for end in range(first, stop):
@@ -140,7 +140,7 @@ def _normalise(log_p: Array, p: Array) -> tuple[float, float]:
 
 
 @kernel
-def _forward_linear(p: Array, low: int, high: int, sums: Array, chosen: Array) -> None:
+def _forward_linear(p: Array, low: int, high: int, sums: Array, posterior: Array) -> None:
     n, width = p.shape
     totals = np.empty(high + 1)
     before = (0, 1)
@@ -150,7 +150,7 @@ def _forward_linear(p: Array, low: int, high: int, sums: Array, chosen: Array) -
         totals[after[0] : after[1]] = 0.0
         for r in range(width):
             begin, stop = _ends(r, before, after)
-            source, total, joint = sums[begin - r :], totals[begin:stop], chosen[i, r, begin:stop]
+            source, total, joint = sums[begin - r :], totals[begin:stop], posterior[i, r, begin:stop]
             for k in range(len(total)):
                 joint[k] = source[k] * p[i, r]
                 total[k] += joint[k]
@@ -160,14 +160,14 @@ def _forward_linear(p: Array, low: int, high: int, sums: Array, chosen: Array) -
                 totals[end] = math.inf  # to divide by
         for r in range(width):
             begin, stop = _ends(r, before, after)
-            total, joint = totals[begin:stop], chosen[i, r, begin:stop]
+            total, joint = totals[begin:stop], posterior[i, r, begin:stop]
             for k in range(len(total)):
                 joint[k] /= total[k]  # not times its inverse: padding tokens need x / x = 1 exactly
         before = after
 
 
 @kernel
-def _forward_log(log_p: Array, low: int, high: int, log_sums: Array, chosen: Array) -> None:
+def _forward_log(log_p: Array, low: int, high: int, log_sums: Array, posterior: Array) -> None:
     n, width = log_p.shape
     before = (0, 1)
     log_sums[0] = 0.0
@@ -182,15 +182,15 @@ def _forward_log(log_p: Array, low: int, high: int, log_sums: Array, chosen: Arr
             if best <= IMPOSSIBLE:
                 log_sums[end] = LOG_ZERO
                 for r in range(r_first, r_stop):
-                    chosen[i, r, end] = 0.0
+                    posterior[i, r, end] = 0.0
                 continue
             total = 0.0
             for r in range(r_first, r_stop):
                 ratio = math.exp(log_sums[end - r] + log_p[i, r] - best)
-                chosen[i, r, end] = ratio
+                posterior[i, r, end] = ratio
                 total += ratio
             for r in range(r_first, r_stop):
-                chosen[i, r, end] /= total
+                posterior[i, r, end] /= total
             log_sums[end] = best + math.log(total)
         before = after
 
@@ -198,11 +198,11 @@ def _forward_log(log_p: Array, low: int, high: int, log_sums: Array, chosen: Arr
 @kernel
 def _length_log_probs(rows: Array, log_p: Array, lows: Array, highest: int, out: Array) -> None:
     n, width = log_p.shape[1:]
-    log_sums, chosen = np.empty(highest + 1), np.empty((n, width, highest + 1))
+    log_sums, posterior = np.empty(highest + 1), np.empty((n, width, highest + 1))
     for b in rows:
         low, high = lows[b], min(lows[b] + out.shape[1] - 1, highest)
         if 0 <= low <= high:
-            _forward(log_p[b], low, high, log_sums, chosen)
+            _forward(log_p[b], low, high, log_sums, posterior)
             for length in range(low, high + 1):
                 out[b, length - low] = log_sums[length]
 
@@ -212,13 +212,13 @@ def _length_log_probs_backward(
     rows: Array, grad: Array, log_p: Array, lows: Array, highest: int, out: Array
 ) -> None:
     n, width = log_p.shape[1:]
-    log_sums, chosen = np.empty(highest + 1), np.empty((n, width, highest + 1))
+    log_sums, posterior = np.empty(highest + 1), np.empty((n, width, highest + 1))
     adjoint, adjoint_before = np.empty(highest + 1), np.empty(highest + 1)
     for b in rows:
         low, high = lows[b], min(lows[b] + grad.shape[1] - 1, highest)
         if low < 0 or low > high:
             continue
-        _forward(log_p[b], low, high, log_sums, chosen)
+        _forward(log_p[b], low, high, log_sums, posterior)
         after = (low, high + 1)
         for length in range(low, high + 1):
             adjoint[length] = grad[b, length - low]
@@ -227,7 +227,7 @@ def _length_log_probs_backward(
             adjoint_before[before[0] : before[1]] = 0.0
             for r in range(width):
                 begin, stop = _ends(r, before, after)
-                chance, given = chosen[i, r, begin:stop], adjoint[begin:stop]
+                chance, given = posterior[i, r, begin:stop], adjoint[begin:stop]
                 passed = adjoint_before[begin - r :]
                 gradient = 0.0
                 for k in range(len(chance)):
@@ -240,12 +240,12 @@ def _length_log_probs_backward(
 
 
 @kernel
-def _is_possible(log_p: Array, length: int, high: int, log_sums: Array, chosen: Array) -> bool:
-    """Run `_forward` for one length and say whether that length has any probability."""
+def _is_possible(log_p: Array, length: int, high: int, log_sums: Array, posterior: Array) -> bool:
+    """Run `_forward` for one length. Returns whether that length is possible."""
     n, width = log_p.shape
     if length < 0 or length > min(high, n * (width - 1)):
         return False
-    _forward(log_p, length, length, log_sums, chosen)
+    _forward(log_p, length, length, log_sums, posterior)
     return bool(log_sums[length] > IMPOSSIBLE)
 
 
@@ -253,11 +253,11 @@ def _is_possible(log_p: Array, length: int, high: int, log_sums: Array, chosen: 
 def _marginals(rows: Array, log_p: Array, lengths: Array, out: Array) -> None:
     n, width = log_p.shape[1:]
     d, high = width - 1, out.shape[2]
-    log_sums, chosen = np.empty(high + 1), np.empty((n, width, high + 1))
+    log_sums, posterior = np.empty(high + 1), np.empty((n, width, high + 1))
     mass, at_least = np.empty(high + 1), np.empty(high + 1)
     for b in rows:
         length = lengths[b]
-        if not _is_possible(log_p[b], length, high, log_sums, chosen):
+        if not _is_possible(log_p[b], length, high, log_sums, posterior):
             continue
         after = (length, length + 1)
         mass[length] = 1.0  # P(prefix sum = end | length)
@@ -266,7 +266,7 @@ def _marginals(rows: Array, log_p: Array, lengths: Array, out: Array) -> None:
             at_least[before[0] : before[1]] = 0.0  # P(prefix sum = start, then f_i ≥ r | length)
             for r in range(d, -1, -1):
                 begin, stop = _ends(r, before, after)
-                chance, given, total = chosen[i, r, begin:stop], mass[begin:stop], at_least[begin - r :]
+                chance, given, total = posterior[i, r, begin:stop], mass[begin:stop], at_least[begin - r :]
                 for k in range(len(chance)):
                     total[k] += given[k] * chance[k]
                 if r > 0:
@@ -285,9 +285,9 @@ def _add_copy(value: Array, grad: Array, r: int, before: tuple[int, int], after:
 
 
 @kernel
-def _prefix_values(grad: Array, length: int, chosen: Array, values: Array, value: Array) -> None:
+def _prefix_values(grad: Array, length: int, posterior: Array, values: Array, value: Array) -> None:
     """Fill values[i, end] = E[what tokens 0..i-1 contribute to Σ grad·F | their fertilities sum to end]."""
-    n, width = chosen.shape[:2]
+    n, width = posterior.shape[:2]
     before = (0, 1)
     values[0, 0] = 0.0
     for i in range(n):
@@ -297,7 +297,7 @@ def _prefix_values(grad: Array, length: int, chosen: Array, values: Array, value
         for r in range(width):
             _add_copy(value, grad[i], r, before, after)
             begin, stop = _ends(r, before, after)
-            chance, worth, total = chosen[i, r, begin:stop], value[begin - r :], values[i + 1, begin:stop]
+            chance, worth, total = posterior[i, r, begin:stop], value[begin - r :], values[i + 1, begin:stop]
             for k in range(len(chance)):
                 total[k] += chance[k] * worth[k]
         before = after
@@ -307,15 +307,15 @@ def _prefix_values(grad: Array, length: int, chosen: Array, values: Array, value
 def _marginals_backward(rows: Array, grad: Array, log_p: Array, lengths: Array, out: Array) -> None:
     n, width = log_p.shape[1:]
     d, high = width - 1, grad.shape[2]
-    log_sums, chosen = np.empty(high + 1), np.empty((n, width, high + 1))
+    log_sums, posterior = np.empty(high + 1), np.empty((n, width, high + 1))
     prefix_values, value = np.empty((n + 1, high + 1)), np.empty(high + 1)
     mass, mass_before = np.empty(high + 1), np.empty(high + 1)
     suffix, suffix_before = np.empty(high + 1), np.empty(high + 1)  # mass · E[contribution of later tokens]
     for b in rows:
         length = lengths[b]
-        if not _is_possible(log_p[b], length, high, log_sums, chosen):
+        if not _is_possible(log_p[b], length, high, log_sums, posterior):
             continue
-        _prefix_values(grad[b], length, chosen, prefix_values, value)
+        _prefix_values(grad[b], length, posterior, prefix_values, value)
         expected = prefix_values[n, length]
         after = (length, length + 1)
         mass[length], suffix[length] = 1.0, 0.0
@@ -327,7 +327,7 @@ def _marginals_backward(rows: Array, grad: Array, log_p: Array, lengths: Array, 
             for r in range(width):
                 _add_copy(value, grad[b, i], r, before, after)
                 begin, stop = _ends(r, before, after)
-                chance, given, later = chosen[i, r, begin:stop], mass[begin:stop], suffix[begin:stop]
+                chance, given, later = posterior[i, r, begin:stop], mass[begin:stop], suffix[begin:stop]
                 here, earlier = value[begin - r :], prefix_values[i, begin - r :]
                 mass_here, suffix_here = mass_before[begin - r :], suffix_before[begin - r :]
                 gradient = 0.0
@@ -374,17 +374,17 @@ def _argmax(rows: Array, log_p: Array, lengths: Array, high: int, out: Array) ->
 @kernel
 def _sample(rows: Array, log_p: Array, lengths: Array, high: int, uniforms: Array, out: Array) -> None:
     n, width = log_p.shape[1:]
-    log_sums, chosen = np.empty(high + 1), np.empty((n, width, high + 1))
+    log_sums, posterior = np.empty(high + 1), np.empty((n, width, high + 1))
     for b in rows:
         length = lengths[b]
-        if not _is_possible(log_p[b], length, high, log_sums, chosen):
+        if not _is_possible(log_p[b], length, high, log_sums, posterior):
             continue
         for s in range(len(uniforms)):
             end = length
             for i in range(n - 1, -1, -1):
                 before = _reachable(i, n, width - 1, length, length)
                 r_first, r_stop = max(0, end + 1 - before[1]), min(width, end + 1 - before[0])
-                fertility = r_first + _inverse_cdf(chosen[i, r_first:r_stop, end], uniforms[s, b, i])
+                fertility = r_first + _inverse_cdf(posterior[i, r_first:r_stop, end], uniforms[s, b, i])
                 out[s, b, i] = fertility
                 end -= fertility
 

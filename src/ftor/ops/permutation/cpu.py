@@ -1,4 +1,4 @@
-"""Trees of separable permutations in numba: each row of the batch by itself, backward passes by hand.
+"""Trees of separable permutations in numba: each row by itself, with hand-written backward passes.
 
 The derivation is in README.md. Charts over spans are (length+1)² arrays of float64, whatever the dtype
 of the scores; rule probabilities and blocks of the expected permutation have the dtype of the scores.
@@ -147,9 +147,9 @@ def _inside_backward(rows, lengths, L, grad_log_partition, grad_rules, all_rules
 def _place_blocks(rules, length, L, stride, blocks, by_end):
     """Fill blocks[(i, k), o] = P((i, k) is a constituent whose output starts at o), widest spans first.
 
-    A child starts where its parent starts or ends where its parent ends, so mass travels down by start in
-    `blocks` and by end in `by_end`; a span's two parts are added when its turn comes. Rows hold `stride`
-    offsets, those past the last possible one 0, so that loops may run in whole lanes.
+    A child starts where its parent starts, or ends where its parent ends. So mass is passed down by start in
+    `blocks` and by end in `by_end`, and the two are added when the turn of a span comes. Rows have `stride`
+    offsets. Those past the last possible one are 0, so that loops can run in full vectors.
     """
     blocks[: (length + 1) * (length + 1) * stride] = 0
     by_end[: (length + 1) * (length + 1) * stride] = 0

@@ -41,7 +41,7 @@ class _Chart:
         return left + right
 
     def roots(self, lengths: Tensor) -> Tensor:
-        """Value of each row's whole span (0, length): (B,)."""
+        """Value of the span (0, length) of each row: (B,)."""
         return torch.stack([column[:, 0] for column in self.starts], 1).gather(1, lengths[:, None] - 1)[:, 0]
 
 
@@ -51,7 +51,7 @@ def _leaves(packed: Tensor, L: int) -> Tensor:
 
 
 def _wide(scores: Tensor) -> Tensor:
-    """As float64, where there is one: charts add up many scores, and rules are their small differences."""
+    """As float64, where the device has it: charts are large sums, and rules are small differences of them."""
     return scores if scores.device.type == "mps" else scores.double()
 
 
@@ -78,8 +78,8 @@ def inside(scores: Tensor, lengths: Tensor, L: int) -> tuple[Tensor, Tensor]:
 def expected_permutation(rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     """Expected permutation (B, L, L), [b, k, o] = P(position k moves to output o), top-down.
 
-    A child's block starts where its parent's starts, or ends where its parent's ends. Mass is
-    therefore kept twice, by the block's start and by its end, and never shifted split by split.
+    The block of a child starts where that of its parent starts, or ends where it ends. Mass is therefore
+    kept twice, by the start and by the end of blocks, and need not be shifted for every split.
     """
     B = rules.shape[0]
     by_start = rules.new_zeros(B, (L + 1) * (L + 1), L + 1)
@@ -153,7 +153,7 @@ def _unfold(choose: Callable[[int, Tensor, Tensor], Tensor], lengths: Tensor, L:
     Nothing is written in place or picked by a mask, so that `torch.func.vmap` and meta tensors work.
     """
     nodes = []
-    # Spans that are still to be split. The last place is for those that are not: leaves.
+    # Spans that are still to be split. The last place takes what is not pushed: leaves.
     stack = F.pad(torch.stack([torch.zeros_like(lengths), lengths], -1)[..., None, :], (0, 0, 0, L))
     height = (lengths > 1).long()
     for node in range(L - 1):

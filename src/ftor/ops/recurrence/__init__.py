@@ -1,4 +1,4 @@
-"""LSTMs with a highway gate, in any number of directions side by side: everything after the input projection.
+"""LSTMs with a highway gate, in several directions at once: everything after the input projection.
 
 In each direction, with σ the logistic function and h_0 = c_0 = 0,
 
@@ -27,7 +27,7 @@ FEWEST_UNITS = 8
 def highway_lstm(
     projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None = None
 ) -> Tensor:
-    """Hidden states of K directions that run side by side.
+    """Hidden states of K directions.
 
     Args:
         projected: (B, n, K, 6H), the inputs, projected: blocks of H for i, f, g, o, r and the highway value.
@@ -55,7 +55,7 @@ def highway_lstm(
 def _with_idle_units(
     projected: Tensor, weight: Tensor, bias: Tensor, keep: Tensor | None, more: int
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """Add units whose weights and inputs are all 0: they stay 0 and change no other."""
+    """Add units whose weights and inputs are all 0. They stay 0 and do not change the others."""
     K, _, H = weight.shape
     projected = F.pad(projected.reshape(*projected.shape[:3], 6, H), (0, more)).flatten(-2)
     weight = F.pad(weight.reshape(K, 5, H, H), (0, more, 0, more)).flatten(1, 2)
@@ -135,7 +135,7 @@ def _highway_lstm_vjp(ctx: Any, grad: Tensor | None, _: None) -> tuple[Tensor | 
 
 
 def _gradient_of_keep(d_projected: Tensor, weight: Tensor, states: Tensor) -> Tensor:
-    """Σ_t h_{t−1} · Wᵀ d_gates_t; masks of dropout need none, so this is not worth a kernel."""
+    """Σ_t h_{t−1} · Wᵀ d_gates_t, without a kernel: masks of dropout need no gradient."""
     H = weight.shape[-1]
     d_fed_back = torch.einsum("bnkg,kgh->bnkh", d_projected[..., : 5 * H], weight)
     after, before = F.pad(states, (0, 0, 0, 0, 1, 0))[:, :-1], F.pad(states, (0, 0, 0, 0, 0, 1))[:, 1:]

@@ -1,9 +1,9 @@
-"""The highway LSTM in numba: each task runs one direction of a few rows through all of time, by itself.
+"""The highway LSTM in numba: each task runs one direction of a few rows, for all steps.
 
-The derivation is in README.md. Rows are sorted by length, longest first, and both directions count steps
-from a row's own beginning or end, so that the rows that are still running are always the first ones. Arrays
-are flat. A row of H or 5H numbers is walked in whole lanes; the last ones end where the row ends and may
-compute some units twice, so that no pass may read what it has written. H is at least `WIDTH`.
+The derivation is in README.md. Rows are sorted by length, longest first. Both directions count steps from the
+row's own beginning or end, so the rows that are still running are always the first ones. Arrays are flat. A
+row of H or 5H numbers is processed in vectors. The last vector ends where the row ends and may compute some
+units twice, so no pass may read what it has written. H is at least `WIDTH`.
 """
 
 import numpy as np
@@ -53,12 +53,12 @@ def _flat(tensor: Tensor) -> Array:
 
 
 def _factors(keep: Tensor | None, states: Tensor) -> Array:
-    """What h_{t−1} is multiplied by, (B, K, H), also if that is nothing."""
+    """The factors (B, K, H) of h_{t−1}; all 1 if there is no `keep`."""
     return _flat(torch.ones_like(states[:, 0]) if keep is None else keep)
 
 
 def _panels(weight: Tensor, matrices: int, columns: int, transposed: bool) -> Array:
-    """Lay the weights out for `_add_product`: as so many matrices of H rows and so many columns."""
+    """The weights in the layout of `_add_product`: `matrices` matrices of H rows and `columns` columns."""
     flat, H = _flat(weight), weight.shape[-1]
     packed = np.empty(matrices * H * _vectors(columns) * WIDTH, flat.dtype)
     (_pack_transposed if transposed else _pack)(flat, matrices, H, columns, packed)
@@ -67,7 +67,7 @@ def _panels(weight: Tensor, matrices: int, columns: int, transposed: bool) -> Ar
 
 @kernel
 def _tasks(lengths, K, H):
-    """Rows in order of length, the longest first; and about how long each task takes.
+    """Rows in order of length, the longest first; and an estimate of the seconds of each task.
 
     Task k·blocks + block runs direction k of one block of `ROWS` rows.
     """
@@ -83,21 +83,21 @@ def _tasks(lengths, K, H):
 
 @kernel
 def _vectors(columns):
-    """How many vectors hold so many columns, at least the 2 of a narrow panel."""
+    """The number of vectors for `columns` columns, at least the 2 of a narrow panel."""
     return max(2, (columns + WIDTH - 1) // WIDTH)
 
 
 @kernel
 def _panel_width(vectors):
-    """Vectors in the next of the panels when so many are left: 3, or 2 if that leaves none alone."""
+    """The number of vectors in the next panel if `vectors` are left: 3, or 2 if 3 would leave one."""
     return 2 if vectors == 2 or vectors == 4 else 3
 
 
 @kernel
 def _pack(weight, matrices, X, columns, packed):
-    """Cut matrices (X, columns) into panels of 2 or 3 vectors of columns, each by itself in memory."""
+    """Cut matrices (X, columns) into panels of 2 or 3 vectors of columns, each contiguous in memory."""
     at, vectors = 0, _vectors(columns)
-    whole = columns // WIDTH
+    full = columns // WIDTH
     for matrix in range(matrices):
         first = 0
         while first < vectors:
@@ -105,7 +105,7 @@ def _pack(weight, matrices, X, columns, packed):
             for x in range(X):
                 row = (matrix * X + x) * columns
                 for vector in range(first, first + width):
-                    if vector < whole:
+                    if vector < full:
                         store(packed, at, load(weight, row + vector * WIDTH))
                     else:
                         for lane in range(WIDTH):
@@ -134,7 +134,7 @@ def _pack_transposed(weight, matrices, X, columns, packed):
 
 @kernel
 def _add_product(left, left_at, left_stride, rows, X, panels, at, vectors, out, out_stride):
-    """Add left (rows, X) · matrix (X, columns) to `out`; rows are rounded up to whole tiles."""
+    """Add left (rows, X) · matrix (X, columns) to `out`; rows are rounded up to full tiles."""
     first = 0
     while first < vectors:
         width = _panel_width(vectors - first)
@@ -291,7 +291,7 @@ def _backward(tasks, order, lengths, shape, grad, panels, keep, states, saved, d
     for task in tasks:
         k, first = task // blocks, task % blocks * ROWS
         count = min(ROWS, B - first)
-        # A row that starts, and those that fill up a tile, must find zeros.
+        # Rows that start, and rows that only fill up a tile, have to read zeros.
         d_gates[:] = 0
         d_hidden[:] = 0
         d_cell[:] = 0

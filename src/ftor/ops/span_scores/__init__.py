@@ -1,7 +1,7 @@
 """Scores of every split of every span from fence-post vectors, with the hidden layer and its dropout fused.
 
 The scorer's hidden layer is linear in differences of fence posts, so its pre-activation for a split
-(i, j, k) is the sum of three projected fence posts, and no tensor of size l³·H is ever needed.
+(i, j, k) is the sum of three projected fence posts, and no tensor of size l³·H is needed.
 """
 
 from typing import Any
@@ -84,7 +84,7 @@ def _check(
     lengths: Tensor,
     dropout: float,
 ) -> None:
-    """Refuse what does not fit the first of the fence posts (B, L+1, H) and of the vectors of units (H,)."""
+    """Raise if an argument does not fit the first of the fence posts (B, L+1, H)."""
     name, first = next(iter(posts.items()))
     check_shape(name, first, ("B", "L+1", "H"))
     check_floating(name, first)
@@ -103,7 +103,7 @@ def _check(
 
 
 def _within_64_bits(seed: int) -> int:
-    """The seed as torch's operators take it: signed."""
+    """The seed as a signed number, which operators of torch need."""
     return (seed + 2**63) % 2**64 - 2**63
 
 

@@ -1,9 +1,9 @@
-"""The fused span scorer on the CPU: no hidden unit is ever stored, the backward pass computes them again.
+"""The fused span scorer on the CPU. Hidden units are not stored; the backward pass computes them again.
 
 For a fixed split point j, the pre-activations of all (i, k) are the sums of a left row, start_i, and a
-right row, split_j + end_k: a rectangle. Both passes walk its shorter side in the outer and its longer
-side in the inner loop, on sums that stay in registers. Arrays are flat; H is a multiple of `WIDTH`.
-In the working arrays row i is the left side's i, row `length + 1 + k` the right side's k.
+right row, split_j + end_k: a rectangle. Both passes have its shorter side in the outer loop and its longer
+side in the inner loop, with sums in registers. Arrays are flat; H is a multiple of `WIDTH`. In the working
+arrays, row i is row i of the left side, and row `length + 1 + k` is row k of the right side.
 
 Without `split`, hidden units come from differences of fence posts: with `start` and `end` the projections
 by both parts' weights, start_i is −start[i], end_k is end[k], and split_j is shift + start[j] − end[j].
@@ -79,12 +79,12 @@ def span_scores_backward(
 
 
 def _seconds(lengths: Array, start: Tensor) -> Array:
-    """About how long the hidden units of each row take."""
+    """An estimate of the seconds of each row."""
     return lengths**3 * (start.shape[-1] * 2e-11)
 
 
 def _flat(*tensors: Tensor | None) -> list[Array | None]:
-    """The tensors as flat arrays, their last dimension filled up with zeros to whole lanes.
+    """The tensors as flat arrays, their last dimension padded with zeros to full vectors.
 
     A kernel compiles both sides of `x is None` unless x is None, so only `shift` may be missing in calls.
     """
@@ -97,7 +97,7 @@ def _flat(*tensors: Tensor | None) -> list[Array | None]:
 
 
 def _shape(start: Tensor, p: float, seed: int) -> tuple[Any, ...]:
-    """(L, H in whole lanes, keys of rows, keys of units, threshold), without keys if p is 0."""
+    """(L, H in full vectors, keys of rows, keys of units, threshold), without keys if p is 0."""
     B, posts, H = start.shape
     width = H + -H % WIDTH
     if p == 0:
@@ -219,7 +219,7 @@ def _number_of_tiles(length):
 
 @kernel
 def _put(sums, bias, length, L, scores):
-    """Bring the sums of the tiles into the packed layout."""
+    """Write the sums of the tiles into the packed layout."""
     at = 0
     for j in range(1, length):
         outer, outers, inner, inners = _sides(j, length)
@@ -233,7 +233,7 @@ def _put(sums, bias, length, L, scores):
 
 @kernel
 def _unpack(grad, length, L, grads):
-    """Lay the gradients of one row's scores in the order of the backward pass.
+    """Put the gradients of the scores of one row into the order of the backward pass.
 
     Outer rows go in pairs; the second of an odd pair gets gradients of 0. Returns the sums over splits.
     """

@@ -1,13 +1,13 @@
-"""Counter-based dropout: which hidden units of which splits are dropped, from a seed alone.
+"""Counter-based dropout: a seed decides which hidden units of which splits are dropped.
 
 Unit h of split (i, j, k) in row b is kept iff, as a signed 32-bit number,
 
     key(b, left, i, j) · key(b, right, k, j) · unit(h)  >  threshold.
 
-All factors are random and odd, so that their product is uniform over the odd numbers and those of different
-splits or units look independent. Two of the factors are multiplied outside a kernel's inner loop, which
-multiplies once and compares, and nothing is kept for the backward pass.
-All functions work on Python integers, on int64 tensors and arrays, and, compiled, on int64 alike.
+All factors are random and odd. So their product is uniform over the odd numbers, and products of different
+splits or units look independent. A kernel multiplies two of the factors outside its inner loop. The inner
+loop multiplies once and compares. Nothing is kept for the backward pass.
+All functions work on Python integers, on int64 tensors and arrays, and in kernels.
 """
 
 from typing import Any
