@@ -2,7 +2,8 @@
 
     python examples/home/make_pairs.py [FOLDER]
 
-Training sentences have one to three commands, dev sentences three, test sentences four to six.
+Training sentences have one to three commands, dev sentences three, test sentences four to six. The folder
+`programs` gets the same pairs with s-expressions as targets.
 """
 
 import random
@@ -33,10 +34,19 @@ def pair(draw: random.Random, commands: int) -> tuple[str, str]:
     return " after you ".join(sentences), " ; ".join(reversed(programs))
 
 
+def s_expression(program: str) -> str:
+    """The same program with brackets: a list of settings, each of a device in a room."""
+    settings = [
+        f"(set (device {thing} (room {room})) (state {state}))"
+        for state, thing, room in (command.split() for command in program.split(" ; "))
+    ]
+    return f"(run {' '.join(settings)})"
+
+
 def main() -> None:
-    """Write train.tsv, dev.tsv and test.tsv."""
+    """Write train.tsv, dev.tsv and test.tsv, and the same in `programs`."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "programs").mkdir(parents=True, exist_ok=True)
     for seed, (split, (size, commands)) in enumerate(SPLITS.items()):
         draw = random.Random(seed)
         pairs: dict[str, str] = {}
@@ -44,6 +54,8 @@ def main() -> None:
             pairs.update([pair(draw, draw.choice(commands))])
         text = "".join(f"{source}\t{target}\n" for source, target in pairs.items())
         (folder / f"{split}.tsv").write_text(text, "utf-8")
+        text = "".join(f"{source}\t{s_expression(target)}\n" for source, target in pairs.items())
+        (folder / "programs" / f"{split}.tsv").write_text(text, "utf-8")
 
 
 if __name__ == "__main__":

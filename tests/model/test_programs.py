@@ -29,7 +29,7 @@ def home(tmp_path_factory):
     folder = tmp_path_factory.mktemp("home")
     for name in ("train", "dev", "test"):
         write(folder / f"{name}.tsv", PAIRS)
-    settings = {"model.rescorer_hidden": 8, "training.alignment_epochs": 1}
+    settings = {"model.rescorer": "lstm", "model.rescorer_hidden": 8, "training.alignment_epochs": 1}
     files = [part for split in ("train", "dev", "test") for part in (f"--{split}", folder / f"{split}.tsv")]
     finished = run_here("train", "programs", *files, "--out", folder / "model", *set_arguments(settings))
     assert finished.code == 0, finished.err
@@ -80,7 +80,7 @@ def test_one_bad_target_leaves_all_as_tokens(tmp_path):
     finished = run_here(
         *("train", "programs", "--train", write(tmp_path / "train.tsv", PAIRS)),
         *("--dev", write(tmp_path / "dev.tsv", bad), "--out", tmp_path / "model"),
-        *set_arguments({"model.max_fertility": 9, "model.rescorer": "none", "training.alignment_epochs": 1}),
+        *set_arguments({"model.max_fertility": 9, "training.alignment_epochs": 1}),
     )
     assert finished.code == 0, finished.err
     assert "plain tokens, because of dev line 6: '(' is not closed" in finished.err
@@ -90,9 +90,7 @@ def test_one_bad_target_leaves_all_as_tokens(tmp_path):
 def test_grammar_none_turns_the_inferred_grammar_off(tmp_path):
     finished = run_here(
         *("train", "programs", "--train", write(tmp_path / "train.tsv", PAIRS), "--out", tmp_path / "model"),
-        *set_arguments(
-            {"decoding.grammar": "none", "model.rescorer": "none", "training.alignment_epochs": 1}
-        ),
+        *set_arguments({"decoding.grammar": "none", "training.alignment_epochs": 1}),
     )
     assert finished.code == 0, finished.err
     model = ftor.load(tmp_path / "model")

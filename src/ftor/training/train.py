@@ -38,7 +38,8 @@ def train(
         dev: a TSV file of pairs that select the best epoch. For a TSV file of training pairs, every tenth
             pair is held out by default.
         test: a TSV file of pairs that are evaluated at the end.
-        grammar: the file or name of a grammar that the outputs derive from.
+        grammar: the file or name of a grammar that the outputs derive from. "infer" infers it from
+            training programs, "none" turns it off.
         seed: the same seed gives the same model.
         out: a new or empty folder for the model. The default is the next free runs/NAME-SEED.
         settings: values of configuration keys, such as `{"training.epochs": 20}`.
