@@ -30,7 +30,7 @@ SIZES = {
 REAL = ("README.md", "docs/getting-started/first-model.md")
 """Pages whose commands are run as they stand, see test_readme.py."""
 EVERYTHING_RUNS = [
-    f"docs/how-to/{page}.md" for page in ("align", "configure", "results", "train", "use-a-model")
+    f"docs/how-to/{page}.md" for page in ("align", "configure", "programs", "results", "train", "use-a-model")
 ]
 TESTED_ELSEWHERE = (
     "docs/concepts/distributions.md",
@@ -140,6 +140,8 @@ def add_files_of(page, folder, trained):
     if page == "docs/how-to/use-a-model.md":
         for name in ("mirror-0", "mine-0"):
             shutil.copytree(trained, folder / "runs" / name)
+    if page == "docs/how-to/programs.md":
+        shutil.copytree(ROOT / "examples/home/programs", folder / "examples/home/programs")
     if "results" in page or "reproduce" in page:
         shutil.copytree(ROOT / "results", folder / "results")
         (folder / "docs" / "results").mkdir(parents=True)
