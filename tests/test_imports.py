@@ -9,6 +9,7 @@ from support import tiny
 
 PROGRAMS = {
     "import ftor": {"torch", "numba", "rich", "matplotlib", "transformers"},
+    "import ftor; ftor.programs.Programs.learn(['(f a)'])": {"torch", "numba"},
     "import ftor.cli.main": {"torch", "numba", "matplotlib", "pydantic"},
     "import ftor.show.results.formats": {"torch", "matplotlib"},
     "from ftor.grammar import Grammar; Grammar.read('geo').accepts(['answer'])": {"torch", "numba"},

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ftor import nn, ops
     from ftor.distributions import Fertility, FertilityGivenLength, SeparablePermutation
     from ftor.model.model import Model
+    from ftor.text import programs
     from ftor.training.train import train
     from ftor.trees import PermutationTree
 
@@ -22,6 +23,7 @@ __all__ = [
     "load",
     "nn",
     "ops",
+    "programs",
     "train",
 ]
 
@@ -32,6 +34,7 @@ _MODULES = {
     "SeparablePermutation": "ftor.distributions",
     "train": "ftor.training.train",
 }
+_ROOMS = {"nn": "ftor.nn", "ops": "ftor.ops", "programs": "ftor.text.programs"}
 
 
 def load(folder: str | Path, device: str = "cpu", data_folder: str | Path | None = None) -> "Model":
@@ -49,8 +52,8 @@ def load(folder: str | Path, device: str = "cpu", data_folder: str | Path | None
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is used. Importing torch takes seconds, which `ftor --help` does not need."""
-    if name in ("nn", "ops"):
-        return import_module(f"ftor.{name}")
+    if name in _ROOMS:
+        return import_module(_ROOMS[name])
     if name in _MODULES:
         return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'ftor' has no attribute {name!r}")
