@@ -45,6 +45,16 @@ def test_calls_have_separators(tmp_path):
     assert not grammar.accepts(["not", "(", "all", "(", "a", ",", ")", ")"])
 
 
+def test_names_in_quotes_have_no_separators(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    targets = ['{"city": "rome", "with": []}', '{"city": "new york", "with": ["a  b"]}'] * 3
+    path.write_text("".join(f"x\t{target}\n" for target in targets), "utf-8")
+    grammar = Grammar.parse(run_here("grammar", "infer", path, "--original").out)
+    city = ["{", '"city"', ":", '"', "york", "new", '"', ",", '"with"', ":", "[", "]", "}"]
+    assert grammar.accepts(city)
+    assert not grammar.accepts([*city[:5], ",", *city[5:]])
+
+
 def test_targets_that_are_no_programs(tmp_path):
     path = tmp_path / "pairs.tsv"
     path.write_text("a cat\tun chat\nthe dog\tle chien dort\n", "utf-8")

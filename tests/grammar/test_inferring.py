@@ -5,11 +5,9 @@ import random
 import pytest
 
 from ftor.grammar import Grammar, GrammarError
-from ftor.grammar.inferring import Language, count_programs, infer
+from ftor.grammar.inferring import UnitSlots, count_programs, infer
 
-LANGUAGE = Language(
-    {"answer": ".", "largest": ".", "state": ".", "and(": "*", "size": "..", "river": "."}, ")"
-)
+UNITS = UnitSlots({"answer": ".", "largest": ".", "state": ".", "and(": "*", "size": "..", "river": "."}, ")")
 PROGRAMS = [
     "answer largest state all",
     "answer state all",
@@ -21,7 +19,7 @@ PROGRAMS = [
 
 
 def grammar(programs=PROGRAMS, **options):
-    return Grammar.parse(infer([program.split() for program in programs], LANGUAGE, **options))
+    return Grammar.parse(infer([program.split() for program in programs], UNITS, **options))
 
 
 @pytest.mark.parametrize("generality", ["typed", "arity"])
@@ -46,6 +44,12 @@ def test_lists_are_recursive():
     assert not inferred.accepts(["answer", "and(", "texas", ")"])
 
 
+def test_a_list_that_is_always_empty_stays_so():
+    inferred = grammar(["answer and( )", "answer state all"])
+    assert inferred.accepts(["answer", "and(", ")"])
+    assert not inferred.accepts(["answer", "and(", "all", ")"])
+
+
 def test_copied_constants_become_a_class():
     inferred = grammar(copied={"texas", "utah"})
     assert inferred.accepts(["answer", "size", "state", "all", "ohio"], ["how", "large", "is", "ohio"])
@@ -53,7 +57,7 @@ def test_copied_constants_become_a_class():
 
 
 def test_it_can_be_read_by_people():
-    text = infer([program.split() for program in PROGRAMS], LANGUAGE)
+    text = infer([program.split() for program in PROGRAMS], UNITS)
     assert "Answer -> 'answer' State" in text
     assert "# 6" in text  # counts
     assert text.startswith("# Inferred from 6 programs")
@@ -62,16 +66,16 @@ def test_it_can_be_read_by_people():
 @pytest.mark.parametrize("program", ["answer", "answer state all all", "answer )", "answer and( state all"])
 def test_what_is_no_tree_is_refused(program):
     with pytest.raises(GrammarError, match=r"program|list"):
-        infer([program.split()], LANGUAGE)
+        infer([program.split()], UNITS)
 
 
 def test_no_programs():
     with pytest.raises(GrammarError, match="no programs"):
-        infer([], LANGUAGE)
+        infer([], UNITS)
 
 
 def test_odd_words_are_quoted():
-    odd = Language({"it's": ".", "|": "."}, ")")
+    odd = UnitSlots({"it's": ".", "|": "."}, ")")
     inferred = Grammar.parse(infer([["it's", "|", "#"], ["it's", "@copy"]], odd))
     assert inferred.accepts(["it's", "|", "#"])
 
@@ -100,7 +104,7 @@ def _draw(units, kind, chance, depth=0):
 @pytest.mark.parametrize("seed", range(5))
 def test_it_converges_to_the_true_language(seed):
     units, chance = _random_language(seed), random.Random(seed)
-    language = Language({unit: "." * len(slots) for unit, (_, slots) in units.items()}, ")")
+    slots_of = UnitSlots({unit: "." * len(slots) for unit, (_, slots) in units.items()}, ")")
     unseen = [_draw(units, 0, chance) for _ in range(100)]
     wrong = []
     for program in unseen:  # exchange a unit for one of another type with as many slots
@@ -111,7 +115,7 @@ def test_it_converges_to_the_true_language(seed):
             wrong.append([*program[:place], chance.choice(others), *program[place + 1 :]])
     shares = []
     for number in (10, 100, 1000):
-        inferred = Grammar.parse(infer([_draw(units, 0, chance) for _ in range(number)], language))
+        inferred = Grammar.parse(infer([_draw(units, 0, chance) for _ in range(number)], slots_of))
         shares.append(sum(map(inferred.accepts, unseen)))
         assert not any(inferred.accepts(program) and not _is_right(program, units) for program in wrong)
     assert shares == sorted(shares)
@@ -131,3 +135,4 @@ def test_programs_are_counted():
     rules = Grammar.parse("S -> 'x' | 'y' S | 'z' S S | T\nT : a | b").rules
     # x, a, b; y and one of three; y and nine, z and two of three
     assert count_programs(rules, 3) == [0, 3, 3, 3 + 9]
+    assert count_programs(rules, 700)[-1] > 10**308  # larger than any float

@@ -1,6 +1,7 @@
 """`ftor grammar`: grammars of outputs."""
 
 import sys
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -87,6 +88,6 @@ def _held_out(pairs: "Sequence[Pair]", programs: "Programs", copies: bool) -> "l
         derived = count_programs(grammar.rules, length)[length]
         lines.append(
             f"{kind}: a grammar of {len(rest)} programs accepts {100 * accepted / len(held_out):.1f} % of "
-            f"{len(held_out)} others; it derives {derived:.3g} programs of {length} units"
+            f"{len(held_out)} others; it derives {Decimal(derived):.3g} programs of {length} units"
         )
     return lines

@@ -20,16 +20,20 @@ START: Place = ("", 0)
 
 
 @dataclass(frozen=True)
-class Language:
-    """What is known of the units.
+class UnitSlots:
+    """The open slots of units.
 
     Attributes:
-        slots: the open slots of each unit, each `SLOT` or `REST`. An unknown unit has none.
+        slots: those of each unit, each `SLOT` or `REST`. Any other unit has none.
         close: the unit that ends the subtrees of a rest slot.
     """
 
     slots: Mapping[str, Sequence[str]]
     close: str
+
+    def of(self, unit: str) -> Sequence[str]:
+        """The slots of a unit."""
+        return self.slots.get(unit, ())
 
     def fillers(self, program: Sequence[str]) -> list[tuple[Place, str]]:
         """Each slot of a program with the unit that fills it. Raises `GrammarError` if it is not one tree."""
@@ -47,7 +51,7 @@ class Language:
             if kind == SLOT:
                 waiting.pop()
             filled.append((place, unit))
-            kinds = self.slots.get(unit, ())
+            kinds = self.of(unit)
             waiting += [((unit, slot), kinds[slot]) for slot in reversed(range(len(kinds)))]
         if waiting:
             raise GrammarError(f"the program is not finished: {' '.join(program)}")
@@ -80,16 +84,18 @@ class Spelling:
 
     Attributes:
         parts: from a unit, its words, and the number of a slot where the slot stands.
-        separator: the word between the subtrees of a rest slot, if any.
+        is_name: from a unit and the number of a rest slot, whether it takes the words of a name.
+        separator: the word between the subtrees of other rest slots, if any.
     """
 
     parts: Callable[[str], Sequence[str | int]]
+    is_name: Callable[[str, int], bool]
     separator: str | None = None
 
 
 def infer(
     programs: Iterable[Sequence[str]],
-    language: Language,
+    units: UnitSlots,
     generality: Generality = "typed",
     copied: Collection[str] = (),
     spelling: Spelling | None = None,
@@ -98,53 +104,59 @@ def infer(
 
     Args:
         programs: the training programs in units.
-        language: the slots of the units.
+        units: the slots of the units.
         generality: "typed": slots that share a filler share a type. "arity": every unit fits every slot.
         copied: units without slots that are copied from sources. A type that has one takes `@copy`.
         spelling: writes the rules in words of the notation instead of units.
     """
-    types, slots = _Types(), {START: SLOT}
-    counts: Counter[tuple[Place, str]] = Counter()
-    number = 0
-    for program in programs:
-        number += 1
-        for place, unit in language.fillers(program):
-            counts[place, unit] += 1
-            slots |= {(unit, slot): kind for slot, kind in enumerate(language.slots.get(unit, ()))}
-            if generality == "typed":
-                types.fill(place, unit)
-    if not number:
+    filled = [units.fillers(program) for program in programs]
+    if not filled:
         raise GrammarError("no programs to infer a grammar from")
-    if generality == "arity":
-        for place in slots:
-            types.fill(place, "")
+    counts = Counter(filler for fillers in filled for filler in fillers)
+    used = dict.fromkeys(unit for _, unit in counts)
+    slots = {START: SLOT} | {(unit, slot): kind for unit in used for slot, kind in enumerate(units.of(unit))}
+    types = _Types()
+    for place, unit in counts if generality == "typed" else ((place, "") for place in slots):
+        types.fill(place, unit)
     fillers: dict[Place, Counter[str]] = {types.find(place): Counter() for place in slots}
     for (place, unit), count in counts.items():
         fillers[types.find(place)][unit] += count
     start = types.find(START)
     order = sorted(fillers, key=lambda place: (place != start, -fillers[place].total(), place))
     names = _names(order, fillers)
-    slot_names = {place: names[types.find(place)] + "List" * (kind == REST) for place, kind in slots.items()}
-    units = len({unit for _, unit in counts})
-    lines = [f"# Inferred from {number} programs: {len(order)} types, {units} units. Numbers are counts.", ""]
+    slot_names = {
+        place: names[types.find(place)] + _suffix(place, kind, spelling) for place, kind in slots.items()
+    }
+    lines = [
+        f"# Inferred from {len(filled)} programs: {len(order)} types, {len(used)} units. Numbers are counts.",
+        "",
+    ]
     if start in {types.find(place) for place in slots if place != START}:
         lines += [f"Program -> {names[start]}", ""]
     for place in order:
         alternatives = [
-            (_alternative(unit, language, slot_names, spelling), count)
+            (_alternative(unit, units, slot_names, spelling), count)
             for unit, count in sorted(fillers[place].items(), key=lambda item: (-item[1], item[0]))
         ]
         copies = sum(count for unit, count in fillers[place].items() if unit in copied)
         lines += _rule(names[place], alternatives + [(COPY, copies)] * (copies > 0))
-    for name in sorted({names[types.find(place)] for place, kind in slots.items() if kind == REST}):
-        lines += [*_list_rules(name, language.close, spelling), ""]
+    lists = {slot_names[place]: types.find(place) for place, kind in slots.items() if kind == REST}
+    for name, place in sorted(lists.items()):
+        lines += [*_list_rules(name, names[place] if fillers[place] else None, units.close, spelling), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _suffix(place: Place, kind: str, spelling: Spelling | None) -> str:
+    """What a rule for the contents of a slot has after the name of its type."""
+    if kind == SLOT:
+        return ""
+    return "Words" if spelling is not None and spelling.is_name(*place) else "List"
+
+
 def _alternative(
-    unit: str, language: Language, slot_names: Mapping[Place, str], spelling: Spelling | None
+    unit: str, units: UnitSlots, slot_names: Mapping[Place, str], spelling: Spelling | None
 ) -> str:
-    parts: Sequence[str | int] = [unit, *range(len(language.slots.get(unit, ())))]
+    parts: Sequence[str | int] = [unit, *range(len(units.of(unit)))]
     if spelling is not None:
         parts = spelling.parts(unit)
     return " ".join(quoted(part) if isinstance(part, str) else slot_names[unit, part] for part in parts)
@@ -160,14 +172,15 @@ def _rule(name: str, alternatives: Sequence[tuple[str, int]]) -> list[str]:
     return [head + lines[0], *(margin + line for line in lines[1:]), ""]
 
 
-def _list_rules(name: str, close: str, spelling: Spelling | None) -> list[str]:
-    if spelling is None:
-        return [f"{name}List -> {quoted(close)} | {name} {name}List"]
-    if spelling.separator is None:
-        return [f"{name}List -> () | {name} {name}List"]
-    items = f"{name}Items"
-    separator = quoted(spelling.separator)
-    return [f"{name}List -> () | {items}", f"{items} -> {name} | {name} {separator} {items}"]
+def _list_rules(name: str, item: str | None, close: str, spelling: Spelling | None) -> list[str]:
+    """The rules of a rest slot. Without an `item`, all lists of training are empty."""
+    end = quoted(close) if spelling is None else "()"
+    if item is None:
+        return [f"{name} -> {end}"]
+    if spelling is None or spelling.separator is None or name.endswith("Words"):
+        return [f"{name} -> {end} | {item} {name}"]
+    items = f"{item}Items"
+    return [f"{name} -> {end} | {items}", f"{items} -> {item} | {item} {quoted(spelling.separator)} {items}"]
 
 
 def quoted(word: str) -> str:
@@ -185,12 +198,17 @@ def _names(order: Sequence[Place], by_type: Mapping[Place, Counter[str]]) -> dic
         ranked = sorted(fillers.items(), key=lambda item: (-item[1], item[0]))
         base = next((name for unit, _ in ranked if (name := _camel(unit))), "Type")
         name, number = base, 1
-        while taken & {name, f"{name}List", f"{name}Items"}:
+        while taken & _rule_names(name):
             number += 1
             name = f"{base}{number}"
-        taken |= {name, f"{name}List", f"{name}Items"}
+        taken |= _rule_names(name)
         names[place] = name
     return names
+
+
+def _rule_names(name: str) -> set[str]:
+    """The names of all rules that a type may have."""
+    return {name, f"{name}List", f"{name}Items", f"{name}Words"}
 
 
 def _camel(unit: str) -> str:
@@ -202,25 +220,28 @@ def _camel(unit: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in parts)
 
 
-def count_programs(rules: Sequence[Rule], longest: int) -> list[float]:
+def count_programs(rules: Sequence[Rule], longest: int) -> list[int]:
     """How many derivations of 0, 1, … `longest` words a grammar has. A word that is copied counts as one."""
-    counts: dict[str, list[float]] = {rule.name: [0.0] * (longest + 1) for rule in rules}
+    counts = {rule.name: [0] * (longest + 1) for rule in rules}
+    ways = [[[0] * (longest + 1) for _ in range(len(rule.parts) + 1)] for rule in rules]
+    for row in ways:  # by the number of parts and of words
+        row[0][0] = 1
     for length in range(longest + 1):
         settled = False
         while not settled:  # rules of one part depend on counts of the same length
-            new = dict.fromkeys(counts, 0.0)
-            for rule in rules:
-                new[rule.name] += _derivations(rule.parts, counts, length)
-            settled = all(counts[name][length] == new[name] for name in new)
+            new = dict.fromkeys(counts, 0)
+            for rule, row in zip(rules, ways, strict=True):
+                for number, part in enumerate(rule.parts):
+                    row[number + 1][length] = _derivations(row[number], part, counts, length)
+                new[rule.name] += row[-1][length]
+            settled = all(counts[name][length] == count for name, count in new.items())
             for name, count in new.items():
                 counts[name][length] = count
     return counts[rules[0].name]
 
 
-def _derivations(parts: Sequence[Part], counts: Mapping[str, Sequence[float]], length: int) -> float:
-    ways = [1.0] + [0.0] * length
-    for part in parts:
-        own = counts[part] if isinstance(part, str) else [0.0, float(len(part.words) + part.copy)]
-        own = [*own, *[0.0] * (length + 1)]
-        ways = [sum(ways[i] * own[n - i] for i in range(n + 1)) for n in range(length + 1)]
-    return ways[length]
+def _derivations(before: Sequence[int], part: Part, counts: Mapping[str, Sequence[int]], length: int) -> int:
+    """In how many ways parts, counted by length in `before`, and one more have `length` words."""
+    if isinstance(part, str):
+        return sum(before[i] * counts[part][length - i] for i in range(length + 1) if before[i])
+    return before[length - 1] * (len(part.words) + part.copy) if length else 0

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ftor.config import Config
 from ftor.grammar import Grammar
-from ftor.grammar.inferring import Generality, Language, Spelling, infer
+from ftor.grammar.inferring import Generality, Spelling, UnitSlots, infer
 from ftor.model.prediction import Prediction
 from ftor.text.programs import Programs
 from ftor.text.programs.codec import CLOSE_NAME
@@ -48,10 +48,12 @@ def inferred_grammar(
         generality: see `ftor.grammar.inferring.infer`.
         original: whether rules are written in the notation of the programs instead of units.
     """
-    language = Language({name: slots(unit) for name, unit in programs.units.items()}, CLOSE_NAME)
+    units = UnitSlots({name: slots(unit) for name, unit in programs.units.items()}, CLOSE_NAME)
     copied = {unit for pair in pairs for unit in pair.target if unit in pair.source} if copies else set()
-    spelling = Spelling(programs.spell, programs.notation.separator) if original else None
-    return infer((pair.target for pair in pairs), language, generality, copied, spelling)
+    spelling = None
+    if original:
+        spelling = Spelling(programs.spell, programs.is_name, programs.notation.separator)
+    return infer((pair.target for pair in pairs), units, generality, copied, spelling)
 
 
 def with_programs(predictions: Sequence[Prediction], programs: Programs) -> list[Prediction]:

@@ -78,6 +78,18 @@ def test_a_head_and_its_first_argument_may_be_one():
     assert programs.encode("(call g a b b)") == ["call·g", "a", "b", "b"]
 
 
+def test_a_head_and_its_first_argument_may_be_one_in_calls():
+    targets = ["call(f, a)", "call(f, b)", "call(g)", "(call(g))", "call(h, a, b)", "call(h, b, a)"]
+    programs = Programs.learn(targets, settings=UnitSettings(share=2, child_share=2))
+    assert programs.encode("call(h, b, b)") == ["call·h", "b", "b"]
+    assert [programs.decode(programs.encode(text)) for text in targets] == targets
+
+
+def test_heads_and_atoms_that_look_like_slots_keep_their_names():
+    programs = Programs.learn(["(* a b)", "(f . (* b a))"], settings=UnitSettings(share=2, child_share=2))
+    assert programs.encode("(f . (* b a))") == ["f", ".", "*", "b", "a"]
+
+
 def test_lists_grow_beyond_training():
     targets = ["(and a b)", "(and a b c)", "(not (and b c))"]
     programs = Programs.learn(targets, settings=UnitSettings(share=2, child_share=2))

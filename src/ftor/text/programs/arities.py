@@ -17,7 +17,6 @@ def solve_arities(programs: Sequence[Sequence[str]]) -> dict[str, int]:
     bags = list(dict.fromkeys(tuple(sorted(Counter(tokens).items())) for tokens in programs))
     rows = [dict(bag) for bag in bags]
     arities = {tokens[-1]: 0 for tokens in programs}
-    budget = [TRIES]
 
     def settle(known: dict[str, int]) -> dict[str, int] | None:
         """Derive what each row says about its last unknown symbol. None if two rows disagree."""
@@ -44,9 +43,8 @@ def solve_arities(programs: Sequence[Sequence[str]]) -> dict[str, int]:
 
     stack = [dict(arities)]
     frequent = [symbol for symbol, _ in Counter(s for row in rows for s in row).most_common()]
-    while stack:
-        budget[0] -= 1
-        if budget[0] < 0:
+    for _ in range(TRIES):
+        if not stack:
             break
         settled = settle(stack.pop())
         if settled is None:

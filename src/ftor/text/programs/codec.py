@@ -12,7 +12,6 @@ from ftor.text.programs.units import (
     ANY,
     CLOSE,
     REST,
-    SLOT,
     Forest,
     Fragments,
     Joins,
@@ -119,10 +118,10 @@ class Programs:
         if notation is not None:
             how, read = learn_and_read(notation, targets)
         else:
-            found, read, reasons = _find(targets)
-            if found is None:
+            known, read, reasons = _find(targets)
+            if known is None:
                 raise ProgramError("\n".join(f"{name}: {reason}" for name, reason in reasons.items()))
-            how = found
+            how = known
         programs = dict(zip(targets, read, strict=True))
         curried = curried_heads(programs.values())
         programs = {text: uncurried(program, curried) for text, program in programs.items()}
@@ -173,9 +172,12 @@ class Programs:
         name = self._names.get(unit)
         if name is None:
             last = max(place for place, part in enumerate(unit) if isinstance(part, Symbol))
-            parts = [part if isinstance(part, str) else self._symbol_name(part) for part in unit[: last + 1]]
-            name = JOINER.join("_" if part == SLOT else part for part in parts if part != REST)
-            name = re.sub(r"\s", JOINER, name)
+            parts = [
+                self._symbol_name(part) if isinstance(part, Symbol) else "_"
+                for part in unit[: last + 1]
+                if part != REST
+            ]
+            name = re.sub(r"\s", JOINER, JOINER.join(parts))
             while name in self.units:
                 name += "′"
             self._names[unit], self.units[name] = name, unit
@@ -186,12 +188,19 @@ class Programs:
         nodes, slot = list[Node](), 0
         for part in self.unit(name):
             if isinstance(part, str):
-                nodes.append(Node("atom", f"\0{slot}", 0))
+                nodes.append(Node("atom", f" \0{slot} ", 0))  # a word of its own, in quotes too
                 slot += 1
             else:
                 nodes.append(Node(part.kind, part.text, 1 if part.arity == ANY else part.arity))  # type: ignore[arg-type]
-        texts = self.notation.words(nodes)
-        return [int(text[1:]) if text.startswith("\0") else text for text in texts]
+        words = [word for text in self.notation.words(nodes) for word in text.split()]
+        return [int(word[1:]) if word.startswith("\0") else word for word in words]
+
+    def is_name(self, name: str, slot: int) -> bool:
+        """Whether a rest slot of a unit takes the words of a name, such as `'new york'`."""
+        unit = self.unit(name)
+        places = [place for place, part in enumerate(unit) if isinstance(part, str)]
+        owner = unit[places[slot] - 1]  # a rest slot follows its symbol
+        return isinstance(owner, Symbol) and owner.kind in ("quoted", "words")
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as lists and strings that JSON knows."""
@@ -246,10 +255,7 @@ class Programs:
     def _symbols(self, program: Program) -> list[tuple[Symbol, int]]:
         """The nodes as symbols, with the number of their children."""
         return [
-            (
-                Symbol(kind, text, ANY if kind in LIST_KINDS or (kind, text) in self.lists else children),
-                children,
-            )
+            (Symbol(kind, text, ANY if self._is_list(kind, text) else children), children)
             for kind, text, children in program
         ]
 

@@ -37,6 +37,7 @@ def curried_heads(programs: Iterable[Program]) -> set[str]:
         head
         for head, by_first in arities.items()
         if head not in excluded
+        and " " not in head  # which separates the two in the text of the new head
         and not later[head] & by_first.keys()
         and len(set[int]().union(*by_first.values())) > 1
         and uses[head] >= 2 * len(by_first)

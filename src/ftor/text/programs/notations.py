@@ -10,12 +10,23 @@ from itertools import pairwise
 from typing import TypeVar
 
 from ftor.text.programs.arities import solve_arities
-from ftor.text.programs.parsing import LEXERS, PARSERS, Lexeme, Node, Program, ProgramError, lex, parse_prefix
+from ftor.text.programs.parsing import (
+    CLOSING,
+    LEXERS,
+    PARSERS,
+    Lexeme,
+    Node,
+    Program,
+    ProgramError,
+    lex,
+    parse_prefix,
+)
 
 S = TypeVar("S")
 T = TypeVar("T")
 
 NOTATIONS: tuple[str, ...] = ("s-expression", "calls", "funql", "json", "prefix")
+"""The names of notations. `funql` is another name of `calls`."""
 
 
 @dataclass(frozen=True)
@@ -171,25 +182,20 @@ def _lexemes(name: str, program: Sequence[Node]) -> list[Lexeme]:
 
 def _brackets(name: str, node: Node) -> tuple[list[Lexeme], list[Lexeme]]:
     """What is written before and after the children of a node."""
-    heads = (
-        [("atom", head) for head in node.text.split(" ", 1)]
-        if node.kind == "curried"
-        else [("atom", node.text)]
-    )
     match node.kind:
         case "atom":
-            return heads, []
+            return [("atom", node.text)], []
         case "key":
-            return [*heads, (":", ":")], []
-        case "object":
-            return [("{", "{")], [("}", "}")]
-        case "array":
-            return [("[", "[")], [("]", "]")]
-        case "list":
-            closing = {"(": ")", "[": "]"}[node.text]
+            return [("atom", node.text), (":", ":")], []
+        case "object" | "array" | "list":
+            closing = CLOSING[node.text]
             return [(node.text, node.text)], [(closing, closing)]
+    head, *first = [
+        ("atom", text) for text in (node.text.split(" ", 1) if node.kind == "curried" else [node.text])
+    ]
     if name == "prefix":
-        return heads, []
-    if name == "calls":
-        return [*heads, ("(", "(")], [(")", ")")]
-    return [("(", "("), *heads], [(")", ")")]
+        return [head], []
+    if name == "s-expression":
+        return [("(", "("), head, *first], [(")", ")")]
+    between = [(",", ",")] if first and node.children else []
+    return [head, ("(", "("), *first, *between], [(")", ")")]

@@ -28,6 +28,7 @@ class Node(NamedTuple):
 
 
 Program = list[Node]
+"""The nodes of a program in prefix order."""
 Lexeme = tuple[str, str]
 """The class of a lexeme, which decides the space around it, and its text."""
 
@@ -48,18 +49,18 @@ _JSON_ATOM = re.compile(
     | -?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)? | true | false | null""",
     re.X,
 )
-_OPENING = {")": "(", "]": "[", "}": "{"}
+CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def lex(name: str, text: str) -> tuple[list[Lexeme], list[str]]:
     """The lexemes of a text, and the space after each."""
     if text != text.strip():
         raise ProgramError("the program begins or ends with a space")
-    found = LEXERS[name].findall(text)
-    if not found:
+    matches = LEXERS[name].findall(text)
+    if not matches:
         raise ProgramError("the program is empty")
-    lexemes = [(mark or "atom", mark or atom) for mark, atom, _ in found]
-    spaces = [space for _, _, space in found]
+    lexemes = [(mark or "atom", mark or atom) for mark, atom, _ in matches]
+    spaces = [space for _, _, space in matches]
     if len("".join(spaces)) + sum(len(lexeme) for _, lexeme in lexemes) != len(text):
         raise ProgramError("it has a character that the notation does not know")
     return lexemes, spaces
@@ -69,22 +70,9 @@ def _literal(text: str) -> Program:
     """An atom, or the words of a quoted name if single spaces separate them."""
     quote = text[0]
     if quote in "'\"" and len(text) > 2 and text[-1] == quote:
-        words = text[1:-1].split(" ")
-        if all(words) and not set(text[1:-1]) & {
-            quote,
-            "\\",
-            "\t",
-            "\n",
-            "\r",
-            "\v",
-            "\f",
-            "\x1c",
-            "\x1d",
-            "\x1e",
-            "\x1f",
-            "\x85",
-            "\xa0",
-        }:
+        inner = text[1:-1]
+        words = inner.split(" ")
+        if words == inner.split() and quote not in inner and "\\" not in inner:
             return [Node("quoted", quote, len(words)), *(Node("atom", word, 0) for word in words)]
     return [Node("atom", text, 0)]
 
@@ -97,7 +85,7 @@ class _Group:
 
 
 def _closing(stack: list[_Group], mark: str) -> _Group:
-    if not stack or stack[-1].mark != _OPENING[mark]:
+    if not stack or CLOSING[stack[-1].mark] != mark:
         raise ProgramError(f"{mark!r} closes no bracket")
     return stack.pop()
 

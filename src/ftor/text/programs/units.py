@@ -103,10 +103,9 @@ class Fragments:
 
 def _apply(trees: Iterable[Tree], joins: Joins) -> None:
     for tree in trees:
-        found = joins.get(tree.unit)
-        if found is None:
+        if tree.unit not in joins:
             continue
-        slot, children = found
+        slot, children = joins[tree.unit]
         child = tree.fillers[slot]
         if isinstance(child, Tree) and child.unit in children:
             tree.unit = children[child.unit]
