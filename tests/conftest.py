@@ -11,6 +11,7 @@ from hypothesis import settings
 from torch import Tensor
 
 from ftor.ops import implementation
+from ftor.show import progress
 from support import tiny, workers
 
 settings.register_profile("ftor", derandomize=True, deadline=None, max_examples=50)
@@ -30,6 +31,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def _seed() -> None:
     torch.manual_seed(0)
+
+
+@pytest.fixture(autouse=True)
+def _no_note_on_a_slow_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let stderr not depend on how busy the machine is, and on whether kernels have to be compiled."""
+    monkeypatch.setattr(progress, "SLOW_START", 3600.0)
 
 
 @pytest.fixture(scope="session")
