@@ -128,7 +128,7 @@ def test_survives_json():
     [
         ([["a"]], [], None, "predictions: expected 1, one for each gold, found 0"),
         ([["a"]], [["a"]], [1, 2], "keys: expected 1, one for each gold, found 2"),
-        ([], [], None, "golds: expected at least one, found none"),
+        ([], [], None, "golds: there are none"),
     ],
 )
 def test_errors_name_what_is_wrong(golds, predictions, keys, message):

@@ -151,7 +151,7 @@ def evaluate(
         if len(values) != len(golds):
             raise ValueError(f"{name}: expected {len(golds)}, one for each gold, found {len(values)}")
     if not golds:
-        raise ValueError("golds: expected at least one, found none")
+        raise ValueError("golds: there are none")
     pairs = list(zip(golds, predictions, strict=True))
     distances = np.array([edit_distance(gold, prediction) for gold, prediction in pairs])
     errors = np.array([abs(len(gold) - len(prediction)) for gold, prediction in pairs])

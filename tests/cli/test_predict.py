@@ -86,7 +86,7 @@ def test_bad_lines_are_all_named(trained, tmp_path):
 def test_an_empty_argument(trained):
     finished = run_here("predict", trained, "a", "")
     assert (finished.code, finished.out) == (1, "")
-    assert "expected text in each, found none in number 2" in finished.err
+    assert "sentences: number 2 is empty" in finished.err
 
 
 @pytest.mark.parametrize(

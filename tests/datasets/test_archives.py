@@ -43,5 +43,5 @@ def test_zips_in_zips_are_opened_unless_they_are_large(tmp_path, monkeypatch):
 
 
 def test_what_is_not_there(tmp_path):
-    with pytest.raises(DataError, match="none: expected a folder or a zip file, found none"):
+    with pytest.raises(DataError, match="none: no such file or folder"):
         names(tmp_path / "none")

@@ -48,5 +48,5 @@ def test_a_file_of_the_current_folder_will_do(tmp_path, monkeypatch):
 
 
 def test_the_folder_that_the_user_names_must_exist(tmp_path):
-    with pytest.raises(DataError, match="none: expected a data folder, found none"):
+    with pytest.raises(DataError, match="none: no such folder"):
         find_file("a.tsv", tmp_path / "none")

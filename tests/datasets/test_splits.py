@@ -55,7 +55,7 @@ def test_experiments_without_dev_and_test_files(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ([], DataError, "data.train: expected a TSV file, found none; give one with --train FILE"),
+        ([], DataError, "data.train: no TSV file; give one with --train FILE"),
         (['data.task="miror"'], ConfigError, "data.task: expected pairs, atis, .*, found 'miror'"),
     ],
 )
@@ -79,5 +79,5 @@ class TestRequiredFiles:
         require_files(Config.load("geo-iid"), None)
 
     def test_so_is_the_folder_that_the_user_names(self, tmp_path):
-        with pytest.raises(DataError, match="none: expected a data folder, found none"):
+        with pytest.raises(DataError, match="none: no such folder"):
             require_files(Config.load("mirror"), tmp_path / "none")

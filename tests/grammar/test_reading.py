@@ -53,8 +53,8 @@ def test_the_text_is_kept():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", "g: expected rules"),
-        ("# nothing\n\n", "g: expected rules"),
+        ("", "g: no rules"),
+        ("# nothing\n\n", "g: no rules"),
         ("S -> 'a'\nS -> Stat\nState -> 'b'", "g:2: rule 'S': expected the name of a rule, found 'Stat';"),
         ("S ::= 'a'", "g:1: rule 'S': expected -> or : after the name, found ::= or :="),
         ("S -> boston", "g:1: rule 'S': expected the name of a rule, found 'boston'; quote it"),
@@ -99,7 +99,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(GrammarError):
         Grammar.read("a\0b")
     (tmp_path / "latin.cfg").write_bytes(b"S -> 'a'\n  | 'caf\xe9'\n")
-    with pytest.raises(GrammarError, match=r"latin.cfg:2: expected UTF-8"):
+    with pytest.raises(GrammarError, match=r"latin.cfg:2: not UTF-8"):
         Grammar.read(tmp_path / "latin.cfg")
 
 

@@ -75,7 +75,7 @@ class TestPredictions:
         assert model.predict([]) == []
 
     def test_an_empty_sentence_is_named(self, model):
-        with pytest.raises(DataError, match=r"sentences: expected text in each, found none in number 2"):
+        with pytest.raises(DataError, match=r"sentences: number 2 is empty"):
             model.predict(["a", "  "])
 
     def test_one_string_is_not_a_list(self, model):

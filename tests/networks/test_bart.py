@@ -99,7 +99,7 @@ def test_a_model_that_is_not_there_is_named(arguments, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     finished = run_here(*arguments("bart", tmp_path / "run", model__pretrained=str(tmp_path / "none")))
     assert finished.code == 1
-    assert f"model.pretrained: expected the folder of a BART, found no folder {tmp_path}" in finished.err
+    assert f"model.pretrained: there is no folder {tmp_path}" in finished.err
     assert not (tmp_path / "run").exists()
 
 

@@ -47,7 +47,7 @@ def test_a_file_without_any_of_the_words_still_gives_vectors(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "found an empty file"),
+        ("", "the file is empty"),
         ("the 1 2\nof 1\n", ":2: expected a word and 2 numbers, found 'of 1'"),
         ("the\n", ":1: expected a word and its numbers, found 'the'"),
         ("the 1 2\nof 1 b\n", ":2: expected a word and 2 finite numbers, found 'of 1 b'"),

@@ -10,7 +10,7 @@ def test_no_text_is_mistaken_for_a_special_id():
     assert [vocabulary.get(token, 1) for token in vocabulary.tokens] == [3, 4, 5]
     assert len(vocabulary) == 6
     assert vocabulary.token(4) == "@COPY@"
-    with pytest.raises(ValueError, match="found one twice"):
+    with pytest.raises(ValueError, match="one occurs twice"):
         Vocabulary(["a", "a"], 0)
 
 

@@ -134,9 +134,7 @@ class TestPredicting:
         model = ftor.load(learned[0])
         (one,), (other,) = model.predict([["a", "b", "c"]], emphasis=["b"]), model.predict(["a b c ; b"])
         assert (one.source, one.tokens) == (other.source, other.tokens) == (("a", "b", "c"), ("a", "c", "b"))
-        with pytest.raises(
-            DataError, match="number 1: expected a word of the sentence to emphasise, found none"
-        ):
+        with pytest.raises(DataError, match="number 1: no word to emphasise"):
             model.predict([["a", "b", "c"]])
 
     def test_needs_no_library(self, learned, monkeypatch):
@@ -150,12 +148,12 @@ class TestPredicting:
         finished = run_here("predict", learned[0], "--input", tmp_path / "a.txt")
         assert (finished.code, finished.out) == (1, "")
         assert finished.err.removeprefix("error: ").splitlines() == [
-            f"{tmp_path / 'a.txt'}:2: expected one ';' before the word to emphasise, found none",
-            f"{tmp_path / 'a.txt'}:3: expected one ';' before the word to emphasise, found 2",
-            f"{tmp_path / 'a.txt'}:4: expected a word of the sentence to emphasise, found 'c'",
+            f"{tmp_path / 'a.txt'}:2: no ';' before the word to emphasise",
+            f"{tmp_path / 'a.txt'}:3: expected one ';', found 2",
+            f"{tmp_path / 'a.txt'}:4: the word to emphasise is not in the sentence: 'c'",
         ]
         finished = run_here("predict", learned[0], "a b")
-        assert finished.err == "error: 'a b': expected one ';' before the word to emphasise, found none\n"
+        assert finished.err == "error: 'a b': no ';' before the word to emphasise\n"
 
     def test_explain_reads_the_same(self, learned):
         finished = run_here("explain", learned[0], "a b c ; a")
@@ -163,7 +161,7 @@ class TestPredicting:
         assert "b c a" in finished.out
         finished = run_here("explain", learned[0], "a b c ; d")
         assert finished.code == 1
-        assert "expected a word of the sentence to emphasise, found 'd'" in finished.err
+        assert "the word to emphasise is not in the sentence: 'd'" in finished.err
 
     def test_evaluation_is_that_of_the_run(self, learned, toy):
         finished = run_here("evaluate", learned[0], toy / "test.tsv", "--json")

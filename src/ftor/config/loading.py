@@ -109,7 +109,7 @@ def _read(name: str, based_on_it: tuple[str, ...] = ()) -> dict[str, Any]:
     chain = (*based_on_it, name)
     base = str(Path(name).parent / base) if base.endswith(".toml") else base
     if base in chain:
-        raise ConfigError(f"{name}: base: expected no circle, found {' → '.join([*chain, base])}")
+        raise ConfigError(f"{name}: base: the files are based on each other: {' → '.join([*chain, base])}")
     return _merged(_read(base, chain), values)
 
 

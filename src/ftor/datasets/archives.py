@@ -47,7 +47,7 @@ class Candidate:
             while content := source.read(CHUNK):
                 size += len(content)
                 if size > max_bytes:
-                    raise DataError(f"{self.name}: expected at most {max_bytes // MEGABYTE} MB, found more")
+                    raise DataError(f"{self.name}: larger than {max_bytes // MEGABYTE} MB")
                 digest.update(content)
                 file.write(content)
                 load.advance(len(content))
@@ -73,7 +73,7 @@ def open_candidates(path: Path) -> Iterator[list[Candidate]]:
         elif path.is_file():
             files = [path]
         else:
-            raise DataError(f"{path}: expected a folder or a zip file, found none")
+            raise DataError(f"{path}: no such file or folder")
         candidates = list[Candidate]()
         for file in files:
             if zipfile.is_zipfile(file) or (file == path and file.suffix == ".zip"):
@@ -88,7 +88,7 @@ def _members(name: str, content: Path | IO[bytes], archives: ExitStack) -> Itera
     try:
         archive = archives.enter_context(zipfile.ZipFile(content))
     except _UNREADABLE as error:
-        raise DataError(f"{name}: expected a zip file, found none or a damaged one: {error}") from None
+        raise DataError(f"{name}: not a zip file, or a damaged one: {error}") from None
     for member in archive.infolist():
         path = re.split(r"[/\\]", member.filename)
         if member.is_dir() or ".." in path:

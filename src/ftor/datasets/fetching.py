@@ -232,7 +232,7 @@ def _receive(url: str, response: Any, file: Any, done: int, total: int | None, r
 
 def _check_size(url: str, size: int) -> None:
     if size > LARGEST_DOWNLOAD:
-        raise FetchError(f"{url}: expected at most {LARGEST_DOWNLOAD // 10**9} GB, found more")
+        raise FetchError(f"{url}: larger than {LARGEST_DOWNLOAD // 10**9} GB")
 
 
 def _keep_validator(headers: Any, path: Path) -> None:

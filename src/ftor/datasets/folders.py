@@ -12,7 +12,7 @@ def data_folders(data_folder: Path | None) -> list[Path]:
     """The folders that are searched: `data_folder` if given. Else $FTOR_DATA, ./data and the user's cache."""
     if data_folder is not None:
         if not data_folder.is_dir():
-            raise DataError(f"{data_folder}: expected a data folder, found none")
+            raise DataError(f"{data_folder}: no such folder")
         return [data_folder]
     from_environment = [Path(os.environ["FTOR_DATA"])] if os.environ.get("FTOR_DATA") else []
     return [*from_environment, Path("data"), user_cache_path("ftor", appauthor=False)]

@@ -58,7 +58,7 @@ def import_files(
     """
     sources = _sources(candidates, datasets)
     result = ImportResult(missing=[file for d in datasets for file in d.files if file not in sources])
-    problems = [f"{file}: expected this file, found none of that name" for file in result.missing * complete]
+    problems = [f"{file}: no file of this name" for file in result.missing * complete]
     size = sum(copy.size for _, copies in sources.values() for copy in copies)
     # The nearest folder that exists is on the same file system, so files can be renamed into their places.
     parent = next(parent for parent in (folder, *folder.absolute().parents) if parent.is_dir())
@@ -69,7 +69,7 @@ def import_files(
                 if not _stage(staged, file, dataset, copies, as_published, load):
                     result.unpublished.append(file)
                 if target.is_dir():
-                    raise DataError(f"{target}: expected a file or nothing, found a folder")
+                    raise DataError(f"{target}: is a folder")
                 same = target.exists() and filecmp.cmp(staged, target, shallow=False)
                 if target.exists() and not same and not replace:
                     raise DataError(f"{target}: differs from {copies[0].name}; --replace overwrites it")

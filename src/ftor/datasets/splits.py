@@ -73,7 +73,7 @@ def require_files(config: Config, data_folder: Path | None) -> None:
     data = config.data
     data_folders(data_folder)  # raises if there is no such folder
     if data.train is None:
-        raise DataError(f"{config.name}: data.train: expected a TSV file, found none")
+        raise DataError(f"{config.name}: data.train: no TSV file")
     pairs = () if _generator(data.task) else (data.train, data.dev, data.test)
     for name in (*pairs, data.vectors):
         if name is not None:
@@ -86,7 +86,7 @@ def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Re
     names = {split: getattr(config.data, split) for split in ("train", "dev", "test")}
     names = {split: name for split, name in names.items() if name is not None}
     if "train" not in names:
-        raise DataError("data.train: expected a TSV file, found none; give one with --train FILE")
+        raise DataError("data.train: no TSV file; give one with --train FILE")
     generated = run_folder / "data"
     files = {
         split: _own_file(generated / name) or find_file(name, data_folder) or _own_file(Path(name))

@@ -62,7 +62,7 @@ def read(tokens: Iterable[str], arities: Mapping[str, int], bracketed: Collectio
             waiting[-1].arguments.append(Term(token))
             _close_complete(waiting)
         if len(waiting) > DEEPEST:
-            raise QueryError(f"token {place}: expected at most {DEEPEST} levels, found more")
+            raise QueryError(f"token {place}: more than {DEEPEST} levels")
     if not waiting[0].arguments:
         raise QueryError("expected an argument or ')', found the end of the query")
     return waiting[0].arguments[0]

@@ -69,7 +69,7 @@ class Grammar:
             text = path.read_bytes().decode("utf-8")
         except UnicodeDecodeError as error:
             line = path.read_bytes()[: error.start].count(b"\n") + 1
-            raise GrammarError(f"{source}:{line}: expected UTF-8, found other bytes") from None
+            raise GrammarError(f"{source}:{line}: not UTF-8") from None
         except (OSError, ValueError) as error:  # ValueError: a path with a null character
             reason = getattr(error, "strerror", None) or str(error)
             raise GrammarError(

@@ -95,7 +95,7 @@ def read_rules(text: str, name: str) -> list[Rule]:
             parts = tuple(read_part(token, f"{name}:{token.line}: rule {head!r}") for token in alternative)
             rules.append(Rule(head, parts, alternative[0].line))
     if not rules:
-        raise GrammarError(f"{name}: expected rules such as Name -> 'word' Other, found none")
+        raise GrammarError(f"{name}: no rules; a rule is written Name -> 'word' Other")
     _check(rules, name)
     return rules
 

@@ -24,10 +24,10 @@ def lock(file: Path, message: str, seconds: float = 0.0) -> Iterator[None]:
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     try:
-        held = FileLock(file).acquire(timeout=seconds)
+        acquired = FileLock(file).acquire(timeout=seconds)
     except Timeout:
         raise LockedError(message) from None
-    with held:
+    with acquired:
         yield
 
 

@@ -130,7 +130,7 @@ class Bart(Network):
 def _pretrained(name: str) -> tuple[transformers.BartForConditionalGeneration, Any]:
     """The pretrained BART with a name, and its tokenizer."""
     if name.startswith(("/", ".", "~")) and not Path(name).expanduser().is_dir():
-        raise FtorError(f"model.pretrained: expected the folder of a BART, found no folder {name}")
+        raise FtorError(f"model.pretrained: there is no folder {name}")
     try:
         bart = transformers.BartForConditionalGeneration.from_pretrained(name, dtype=torch.float32)
         tokenizer = transformers.AutoTokenizer.from_pretrained(name)

@@ -74,13 +74,13 @@ def read_sources(
     if len(words) != len(sentences):
         raise ValueError(f"emphasis: expected {len(sentences)} words, found {len(words)}")
     if not emphasis and any(word is not None for word in words):
-        raise ValueError("emphasis: expected no words for a model without data.emphasis, found some")
+        raise ValueError("emphasis: the model was trained without data.emphasis")
     sources = []
     for number, (sentence, word) in enumerate(zip(sentences, words, strict=True), 1):
         try:
             if isinstance(sentence, str):
                 if word is not None:
-                    raise DataError("expected the word to emphasise in the text, found it in `emphasis`")
+                    raise DataError("the word to emphasise is part of the text: `sentence ; word`")
                 source = read_source(sentence, tokenizer, emphasis)
             else:
                 source = Source(tuple(sentence), word)
@@ -89,7 +89,7 @@ def read_sources(
         except (DataError, ValueError) as error:
             raise DataError(f"sentences: number {number}: {error}") from None
         if not source.tokens:
-            raise DataError(f"sentences: expected text in each, found none in number {number}")
+            raise DataError(f"sentences: number {number} is empty")
         sources.append(source)
     return sources
 
@@ -144,18 +144,18 @@ def read_pairs(
     if problems:
         raise DataError("\n".join(problems))
     if not pairs:
-        raise DataError(f"{path}: expected pairs of source and target, found an empty file")
+        raise DataError(f"{path}: no pairs in the file")
     return pairs
 
 
 def _problem(text: str | None, columns: Sequence[str]) -> str:
     """What is wrong with a line. Empty if nothing is."""
     if text is None:
-        return "expected UTF-8, found other bytes"
+        return "not UTF-8"
     if len(columns) < 2:
         return "no tab between source and target"
     if len(columns) > 2:
-        return f"expected source, tab, target, found {len(columns)} columns"
+        return f"expected two columns, source and target, found {len(columns)}"
     if not columns[0]:
         return "no source before the tab"
     if not columns[1]:

@@ -75,7 +75,7 @@ def read_vectors(path: Path, words: Collection[str], report: Report | None = Non
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
     if count is None:
-        raise DataError(f"{path}: expected words and their vectors, found an empty file")
+        raise DataError(f"{path}: the file is empty")
     numbers = np.stack(list(by_word.values())) if by_word else np.zeros((1, count), np.float32)
     mean, deviation = float(numbers.mean()), float(numbers.std()) or 1.0
     return Vectors(by_word, count, mean, deviation)

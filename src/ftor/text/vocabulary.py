@@ -24,7 +24,7 @@ class Vocabulary:
         self.specials = specials
         self._ids = {token: specials + index for index, token in enumerate(self.tokens)}
         if len(self._ids) != len(self.tokens):
-            raise ValueError("tokens: expected each once, found one twice")
+            raise ValueError("tokens: one occurs twice")
 
     @classmethod
     def of(cls, sentences: Iterable[Sequence[str]], specials: int) -> "Vocabulary":

@@ -320,7 +320,7 @@ class Trainer:
 def _accelerator(config: Config, folder: Path) -> Accelerator:
     settings = config.training
     if settings.precision == "fp16" and not torch.accelerator.is_available():
-        raise ConfigError("training.precision: fp16 needs a GPU, found none; bf16 works everywhere")
+        raise ConfigError("training.precision: fp16 needs a GPU; bf16 works everywhere")
     unused = DistributedDataParallelKwargs(find_unused_parameters=config.model.may_skip_parameters)
     return Accelerator(
         mixed_precision=settings.precision,

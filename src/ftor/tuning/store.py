@@ -178,7 +178,7 @@ def _differences(before: dict[str, Any], now: dict[str, Any]) -> Iterator[str]:
         old, new = before.get(name), now[name]
         if name == "configuration":
             if len(different) == 1:  # else the other differences explain it
-                yield "configuration: expected the same as before, found another"
+                yield "configuration: not the same as before"
         elif isinstance(old, dict) and isinstance(new, dict):
             for key in sorted(old.keys() | new.keys()):
                 if old.get(key) != new.get(key):

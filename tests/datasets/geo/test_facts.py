@@ -38,7 +38,7 @@ def test_every_field(tmp_path):
         ("150000).", "150000)", r":10: expected \., found river"),
         ("city('quill'", "city(\"quill\"", ":9: expected Prolog facts, found '\"'"),
         ("road('1',['avalon','quill']).", "road('1'", r":22: expected ,, found the end of the file"),
-        ("city(", "road('x',[]). % ", ": expected facts about city, found none"),
+        ("city(", "road('x',[]). % ", ": no facts about city"),
     ],
 )  # fmt: skip
 def test_errors_name_the_line(tmp_path, old, new, message):
@@ -50,7 +50,7 @@ def test_errors_name_the_line(tmp_path, old, new, message):
 
 def test_other_encodings_are_named(tmp_path):
     (tmp_path / "x.pl").write_bytes(b"% ok\nstate('\xff').\n")
-    with pytest.raises(DataError, match=r"x\.pl:2: expected UTF-8, found other bytes"):
+    with pytest.raises(DataError, match=r"x\.pl:2: not UTF-8"):
         facts.read(tmp_path / "x.pl")
 
 
@@ -78,7 +78,7 @@ PIECES = st.sampled_from(
 def test_any_file_is_read_or_refused(tmp_path_factory, pieces, noise):
     path = tmp_path_factory.getbasetemp() / "fuzz.pl"
     path.write_bytes("".join(pieces).encode() + noise)
-    with pytest.raises(DataError, match="expected"):
+    with pytest.raises(DataError, match=r"fuzz\.pl"):
         facts.read(path)
     path.write_bytes(tiny_geo.GEOBASE.encode() + "".join(pieces).encode() + noise)
     with contextlib.suppress(DataError):

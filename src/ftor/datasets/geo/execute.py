@@ -62,7 +62,7 @@ class _Execution:
     def spend(self, steps: int) -> None:
         self.left -= steps
         if self.left < 0:
-            raise QueryError(f"expected a query of at most {self.limit} steps, found a larger one")
+            raise QueryError(f"the query takes more than {self.limit} steps")
 
     def value(self, term: Term) -> List:
         """The value of an expression."""

@@ -110,7 +110,7 @@ def read(path: Path) -> Facts:
         rows[relation].append(fields)
     for relation in ("state", "city", "river", "border", "highlow"):
         if not rows[relation]:
-            raise DataError(f"{path}: expected facts about {relation}, found none")
+            raise DataError(f"{path}: no facts about {relation}")
     return _arranged(rows)
 
 
@@ -155,7 +155,7 @@ class _Tokens:
         line = 0
         for line, text in read_lines(self.path):
             if text is None:
-                raise DataError(f"{self.path}:{line}: expected UTF-8, found other bytes")
+                raise DataError(f"{self.path}:{line}: not UTF-8")
             place = 0
             while place < len(text):
                 match = _TOKEN.match(text, place)
