@@ -80,7 +80,7 @@ class TestSources:
 
     def test_models_that_want_no_words_get_none(self):
         assert read_sources(["a ; a"]) == [Source(("a", ";", "a"))]
-        with pytest.raises(ValueError, match=r"emphasis: trained without data.emphasis"):
+        with pytest.raises(ValueError, match=r"trained without data.emphasis"):
             read_sources([["a"]], ["a"])
 
 
