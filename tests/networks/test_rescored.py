@@ -5,7 +5,7 @@ import itertools
 import pytest
 import torch
 
-from ftor.config import Config
+from ftor.config import Config, ConfigError
 from ftor.grammar import Grammar
 from ftor.networks import Constraint
 from ftor.networks.decoding import n_best_outputs
@@ -101,6 +101,24 @@ def test_a_batch_gives_the_same_as_one_by_one():
             words.source_batch([source], GRAMMAR.terminals), 3, constraint(words, [source])
         )
         assert alone.choices == output.choices
+
+
+@torch.no_grad()
+def test_few_rows_at_a_time_give_the_same(monkeypatch):
+    made, words = network()
+    sources = [("a", "b"), ("b",), ("a", "a", "b")]
+    batch = words.source_batch(sources, GRAMMAR.terminals)
+    together = made.decode(batch, 3, constraint(words, sources))
+    monkeypatch.setattr("ftor.networks.decoding.SPLITS_AT_ONCE", 1)
+    monkeypatch.setattr("ftor.networks.rescored.SPLITS_AT_ONCE", 1)
+    apart = made.decode(batch, 3, constraint(words, sources))
+    assert [output.choices for output in apart] == [output.choices for output in together]
+
+
+@pytest.mark.parametrize("other", ["model.copying=true", 'model.decoder="autoregressive"'])
+def test_candidates_are_tokens_that_the_lstm_knows(other):
+    with pytest.raises(ConfigError, match="rescorer: needs copying = false"):
+        network(other)
 
 
 def test_both_networks_are_trained():

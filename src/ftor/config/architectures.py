@@ -114,6 +114,12 @@ class TransducerConfig(NetworkConfig):
     rescoring_weight: float = Field(0.2, ge=0, le=1, description="of the transducer beside the rescorer")
     candidates: int = Field(20, ge=1, description="outputs of each length that the rescorer ranks")
 
+    @model_validator(mode="after")
+    def _the_rescorer_knows_all_tokens(self) -> Self:
+        if self.rescorer != "none" and (self.copying or self.decoder != "independent"):
+            raise ValueError('rescorer: needs copying = false and decoder = "independent"')
+        return self
+
     @property
     def description(self) -> str:
         """What the network is, for the model card."""

@@ -107,9 +107,7 @@ class Processes:
             code = process.returncode
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             last = Failed(f"its process ended with {how}; see {job.log}")
-        if job in self._stopping and not isinstance(
-            last, Finished
-        ):  # also if it was killed before it could say so
+        if job in self._stopping and not isinstance(last, Finished):  # it may have been killed
             last = Stopped()
         self._events.put((job, last))
 

@@ -196,23 +196,46 @@ def n_best_outputs(
         search: finds the outputs.
         allowed: as for `decode`.
     """
-    columns = batch.columns
-    assert columns is not None
     reading = network.read(batch.source, batch.source_lengths, batch.emphasised)
     mask = None if allowed is None else _reachable(allowed, batch, network.config)
-    outputs: list[list[Output]] = [[] for _ in range(len(columns))]
-    for log_probs, lengths in zip(
-        *(t.unbind(1) for t in reading.fertility.top_lengths(k, mask)), strict=True
-    ):
-        log_p = _column_scores(columns, network.token_probabilities(batch, reading, lengths))
-        scores, best = search(log_p, lengths, n)
-        choices = F.pad(columns, (0, 1))[:, None, :].expand(-1, n, -1).gather(2, best.clamp(min=0))
-        totals = scores + log_probs[:, None]
-        rows = zip(choices.tolist(), totals.tolist(), lengths.tolist(), log_probs.tolist(), strict=True)
-        for row_outputs, (row_choices, row_scores, length, length_score) in zip(outputs, rows, strict=True):
-            candidates = zip(row_choices, row_scores, strict=True)
-            row_outputs += [Output(c[:length], s, length_score) for c, s in candidates if s > LOG_ZERO]
+    outputs: list[list[Output]] = [[] for _ in range(len(batch.source))]
+    lengths_and_scores = reading.fertility.top_lengths(k, mask)
+    for log_probs, lengths in zip(*(t.unbind(1) for t in lengths_and_scores), strict=True):
+        of_length = _n_best_of_lengths(network, batch, reading, lengths, log_probs, n, search)
+        for row, some in zip(outputs, of_length, strict=True):
+            row += some
     return outputs
+
+
+def _n_best_of_lengths(
+    network: TransducesTokens,
+    batch: SourceBatch,
+    reading: Reading,
+    lengths: Tensor,
+    log_probs: Tensor,
+    n: int,
+    search: NBest,
+) -> list[list[Output]]:
+    """The n best outputs of the given lengths (B,), some rows at a time as in `_decode_in_parts`."""
+    B, L = len(lengths), int(lengths.max())
+    if B > 1 and B * L**3 > SPLITS_AT_ONCE:
+        order = lengths.argsort()
+        parts: list[list[Output]] = []
+        for rows in order.tensor_split(2):
+            own = batch.take(rows), reading.take(rows), lengths[rows], log_probs[rows]
+            parts += _n_best_of_lengths(network, *own, n, search)
+        return [parts[place] for place in order.argsort().tolist()]
+    columns = batch.columns
+    assert columns is not None
+    log_p = _column_scores(columns, network.token_probabilities(batch, reading, lengths))
+    scores, best = search(log_p, lengths, n)
+    choices = F.pad(columns, (0, 1))[:, None, :].expand(-1, n, -1).gather(2, best.clamp(min=0))
+    totals = scores + log_probs[:, None]
+    by_row = zip(choices.tolist(), totals.tolist(), lengths.tolist(), log_probs.tolist(), strict=True)
+    return [
+        [Output(c[:length], s, length_score) for c, s in zip(strings, sums, strict=True) if s > LOG_ZERO]
+        for strings, sums, length, length_score in by_row
+    ]
 
 
 def _column_scores(columns: Tensor, probabilities: Tensor) -> Tensor:

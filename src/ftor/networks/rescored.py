@@ -7,13 +7,15 @@ exact n-best outputs of its likeliest lengths under the grammar, and the LSTM's 
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from ftor.config import LSTMConfig, TransducerConfig
 from ftor.networks.alignment import Reading
-from ftor.networks.decoding import n_best_outputs
+from ftor.networks.decoding import SPLITS_AT_ONCE, n_best_outputs
 from ftor.networks.lstm import LSTMSeq2Seq
 from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Output
 from ftor.networks.transducer import Transducer
+from ftor.nn.padding import inside
 from ftor.text.batches import Batch, SourceBatch
 
 
@@ -54,9 +56,7 @@ class Rescored(Transducer):
         own = super().decode(batch, k, constraint)
         candidates = [[output] for output in own]
         if constraint.n_best is not None and self.config.candidates > 1:
-            allowed = None
-            if constraint.lengths is not None:
-                allowed = constraint.lengths(self.config.longest_target(batch.source.shape[1]))
+            allowed = self._allowed_lengths(batch, constraint)
             more = n_best_outputs(self, batch, k, self.config.candidates, constraint.n_best, allowed)
             candidates = [some or [output] for output, some in zip(own, more, strict=True)]
         self._add_written(batch, candidates, constraint)
@@ -84,13 +84,16 @@ class Rescored(Transducer):
     def _scored(self, batch: SourceBatch, outputs: list[Output]) -> list[Output]:
         """Outputs, one per row, with the transducer's log P(l|x) + log P(y|x,l)."""
         choices, lengths = _padded([output.choices for output in outputs], batch.source.device)
+        if len(outputs) > 1 and len(outputs) * choices.shape[1] ** 3 > SPLITS_AT_ONCE:
+            rows = torch.arange(len(outputs), device=batch.source.device).tensor_split(2)
+            parts = ((part, [outputs[row] for row in part.tolist()]) for part in rows)
+            return [output for part, some in parts for output in self._scored(batch.take(part), some)]
         reading: Reading = self.read(batch.source, batch.source_lengths, batch.emphasised)
         length_scores = reading.fertility.log_prob_length(lengths)
         p = self.token_probabilities(batch, reading, lengths).gather(-1, choices[..., None]).squeeze(-1)
-        real = torch.arange(p.shape[1], device=p.device) < lengths[:, None]
-        scores = length_scores + ((p + FLOOR).log() * real).sum(1)
-        rows = zip(outputs, scores.tolist(), length_scores.tolist(), strict=True)
-        return [Output(output.choices, score, length) for output, score, length in rows]
+        scores = length_scores + ((p + FLOOR).log() * inside(lengths, p.shape[1])).sum(1)
+        scored = zip(outputs, scores.tolist(), length_scores.tolist(), strict=True)
+        return [Output(output.choices, score, length) for output, score, length in scored]
 
     def _best(self, batch: SourceBatch, candidates: list[list[Output]]) -> list[Output]:
         flat = [(row, output) for row, some in enumerate(candidates) for output in some]
@@ -116,7 +119,5 @@ class Rescored(Transducer):
 
 def _padded(sequences: list[list[int]], device: torch.device) -> tuple[Tensor, Tensor]:
     """Sequences as a tensor (B, L), padded with 0, and their lengths (B,)."""
-    lengths = [len(sequence) for sequence in sequences]
-    longest = max(lengths)
-    rows = [sequence + [0] * (longest - len(sequence)) for sequence in sequences]
-    return torch.tensor(rows, device=device), torch.tensor(lengths, device=device)
+    rows = [torch.tensor(sequence, device=device) for sequence in sequences]
+    return pad_sequence(rows, batch_first=True), torch.tensor(list(map(len, sequences)), device=device)

@@ -160,9 +160,13 @@ class Transducer(Network):
 
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
         """The best output among those of the k most likely lengths; see `ftor.networks.decoding`."""
-        most = self.config.longest_target(batch.source.shape[1])
-        allowed = None if constraint.lengths is None else constraint.lengths(most)
+        allowed = self._allowed_lengths(batch, constraint)
         return decoding.decode(self, batch, k, constraint.search, allowed).outputs()
+
+    def _allowed_lengths(self, batch: SourceBatch, constraint: Constraint) -> Tensor | None:
+        """A mask (most + 1,) of the lengths that outputs may have; None: any."""
+        most = self.config.longest_target(batch.source.shape[1])
+        return None if constraint.lengths is None else constraint.lengths(most)
 
     def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment]:
         """How sources are aligned with outputs of `lengths` (B,)."""
