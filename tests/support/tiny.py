@@ -6,10 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from unittest import mock
+
+import pytest
+from accelerate.state import AcceleratorState
 
 from ftor.cli.main import main
 from ftor.datasets.mirror import mirror
@@ -142,3 +146,14 @@ def assert_same_run(found: Path, wanted: Path) -> None:
     assert log(found) == log(wanted)
     assert metrics(found) == metrics(wanted)
     assert sorted(path.name for path in found.iterdir()) == sorted(path.name for path in wanted.iterdir())
+
+
+def assert_half_precision_is_close(train: Callable[..., Path]) -> None:
+    """Dev losses with bf16 are near those without, and not the same; `train` gives the folder of a run."""
+    losses = []
+    for precision in ("bf16", "no"):
+        AcceleratorState._reset_state()  # accelerate allows one precision in a process
+        folder = train(precision, training__precision=precision)
+        losses.append([line["dev_loss"] for line in log(folder)])
+    assert losses[0] == pytest.approx(losses[1], rel=0.05)
+    assert all(half != full for half, full in zip(*losses, strict=True))

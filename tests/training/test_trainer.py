@@ -1,10 +1,10 @@
 """The training loop: the same seed gives the same run, every setting counts, and errors are named."""
 
 import re
+from functools import partial
 
 import pytest
 import torch
-from accelerate.state import AcceleratorState
 
 import ftor
 from ftor.files import read_json_lines
@@ -13,7 +13,16 @@ from ftor.networks import Losses
 from ftor.networks.transducer import Transducer
 from ftor.training.trainer import TrainingError
 from support import tiny
-from support.tiny import assert_same_run, end, log, metrics, run_here, start, train_arguments
+from support.tiny import (
+    assert_half_precision_is_close,
+    assert_same_run,
+    end,
+    log,
+    metrics,
+    run_here,
+    start,
+    train_arguments,
+)
 
 VARIANTS = [
     pytest.param(order, decoder, copying, id=f"{order}-{decoder}{'-copying' * copying}")
@@ -109,14 +118,7 @@ class TestTwoProcesses:
 def test_half_precision_gives_similar_losses(run, order, encoder):
     model = {"model__order": order, "model__encoder": encoder, "model__dropout": 0.0}
     dropouts = {"model__recurrent_dropout": 0.0, "model__layer_dropout": 0.0}
-    folders = []
-    for precision in ("bf16", "no"):
-        AcceleratorState._reset_state()  # accelerate allows one precision in a process
-        folders.append(run(precision, training__precision=precision, **model, **dropouts))
-    half, whole = folders
-    for found, wanted in zip(log(half), log(whole), strict=True):
-        assert found["dev_loss"] == pytest.approx(wanted["dev_loss"], rel=0.05)
-        assert found["dev_loss"] != wanted["dev_loss"]
+    assert_half_precision_is_close(partial(run, **model, **dropouts))
 
 
 @pytest.mark.slow
