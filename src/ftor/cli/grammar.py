@@ -64,11 +64,11 @@ def infer(
     else:
         write_text(out, text)
     if len(pairs) >= 2 * HELD_OUT:
-        for line in _held_out(pairs, programs, copies):
+        for line in _coverage(pairs, programs, copies):
             report.say(line)
 
 
-def _held_out(pairs: "Sequence[Pair]", programs: "Programs", copies: bool) -> "list[str]":
+def _coverage(pairs: "Sequence[Pair]", programs: "Programs", copies: bool) -> "list[str]":
     """For each generality, what a grammar of four fifths accepts of the last fifth, and of all programs."""
     from ftor.grammar import Grammar  # here for start-up time
     from ftor.grammar.inferring import Generality, count_programs
