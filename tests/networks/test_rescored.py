@@ -60,8 +60,8 @@ def log_probabilities(made, batch, strings):
             torch.arange(1),
         )
         both = made(one)
-        lstm = made._lstm_losses(one)
-        yield float(-(both.tokens - lstm) - both.length), float(-lstm)
+        lstm = made._mean_losses(one)
+        yield float(-(both.tokens - lstm) - both.length), float(-lstm * (len(choices) + 1))
 
 
 @torch.no_grad()

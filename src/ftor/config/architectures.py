@@ -111,7 +111,7 @@ class TransducerConfig(NetworkConfig):
     target_width: int = Field(64, ge=1, description="size of target embeddings, autoregressive decoder only")
     rescorer: Literal["none", "lstm"] = Field("none", description="lstm: a seq2seq ranks candidates again")
     rescorer_hidden: int = Field(200, ge=1, description="units of each direction of the rescorer's encoder")
-    rescoring_weight: float = Field(0.2, ge=0, le=1, description="of the transducer beside the rescorer")
+    rescoring_weight: float = Field(0.5, ge=0, le=1, description="of the transducer beside the rescorer")
     candidates: int = Field(20, ge=1, description="outputs of each length that the rescorer ranks")
 
     @model_validator(mode="after")

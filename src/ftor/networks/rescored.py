@@ -41,14 +41,17 @@ class Rescored(Transducer):
         self.rescorer = LSTMSeq2Seq(sizes, source_size, classes, vector_size)
 
     def forward(self, batch: Batch) -> Losses:
-        """The loss terms of the transducer; the tokens' also has that of the LSTM."""
-        losses = super().forward(batch)
-        return losses._replace(tokens=losses.tokens + self._lstm_losses(batch))
+        """The loss terms of the transducer; that of the tokens has the LSTM's mean per token added.
 
-    def _lstm_losses(self, batch: Batch) -> Tensor:
-        """−log P(y|x) of the LSTM, (B,)."""
-        means: Tensor = self.rescorer(batch).tokens
-        return means * (batch.target_lengths + 1)
+        The mean keeps the LSTM's gradients small beside the transducer's, whose norm is clipped with them.
+        """
+        losses = super().forward(batch)
+        return losses._replace(tokens=losses.tokens + self._mean_losses(batch))
+
+    def _mean_losses(self, batch: Batch) -> Tensor:
+        """−log P(y|x) of the LSTM per token, the end included, (B,)."""
+        losses: Losses = self.rescorer(batch)
+        return losses.tokens
 
     @torch.no_grad()
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
@@ -106,7 +109,7 @@ class Rescored(Transducer):
             source_lengths = batch.source_lengths[rows]
             source = batch.source[rows][:, : int(source_lengths.max())]
             golds = Batch(source, source_lengths, choices, lengths, None, None, rows)
-            scores += (-self._lstm_losses(golds)).tolist()
+            scores += (-self._mean_losses(golds) * (lengths + 1)).tolist()
         weight = self.config.rescoring_weight
         best: list[tuple[float, Output] | None] = [None] * len(candidates)
         for (row, output), score in zip(flat, scores, strict=True):
