@@ -298,7 +298,7 @@ class FertilityGivenLength(_FertilityVectors):
         fertility._check_lengths(lengths)
         self.fertility, self.lengths = fertility, lengths.clone()  # later changes must not matter
         self.n, self.d, self._log_p = fertility.n, fertility.d, fertility._log_p
-        self._given_max_length = max_length
+        self._max_length = max_length
 
     @property
     def logits(self) -> Tensor:
@@ -315,12 +315,11 @@ class FertilityGivenLength(_FertilityVectors):
         """Vectors (B, n) of fertilities 0 to d that add up to the length of their row, 0 at padding."""
         return _Fertilities(self.d, self.source_lengths, self.lengths)
 
-    @lazy_property
+    @property
     def max_length(self) -> int:
         """L, the size of the third dimension of F̃."""
-        if self._given_max_length is not None:
-            return self._given_max_length
-        return ops.longest(self._log_p, self.lengths)
+        longest = self._max_length
+        return ops.longest(self._log_p, self.lengths) if longest is None else longest
 
     def expand(self, batch_shape: Any, _instance: object = None) -> Self:
         """The same distribution of each of B' rows, from B = 1 or B = B'; batches have one dimension."""
@@ -331,7 +330,7 @@ class FertilityGivenLength(_FertilityVectors):
         return self._like(self.fertility.take(rows), self.lengths[rows])
 
     def _like(self, fertility: Fertility, lengths: Tensor) -> Self:
-        return type(self)(fertility, lengths, self._given_max_length, self._validate_args)
+        return type(self)(fertility, lengths, self._max_length, self._validate_args)
 
     @lazy_property
     def marginals(self) -> Tensor:
