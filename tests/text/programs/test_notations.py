@@ -39,19 +39,19 @@ def call(head, children):
     return f"{head}({', '.join(children)})"
 
 
-@given(st.lists(_written(compact_s_expression), min_size=1))
+@given(st.lists(_written(compact_s_expression), min_size=1, max_size=4))
 def test_s_expressions_come_back(texts):
     notation = learn("s-expression", texts)
     assert [notation.write(notation.read(text)) for text in texts] == texts
 
 
-@given(st.lists(_written(spaced_s_expression), min_size=1))
+@given(st.lists(_written(spaced_s_expression), min_size=1, max_size=4))
 def test_spaced_s_expressions_come_back(texts):
     notation = learn("s-expression", texts)
     assert [notation.write(notation.read(text)) for text in texts] == texts
 
 
-@given(st.lists(_written(call), min_size=1))
+@given(st.lists(_written(call), min_size=1, max_size=4))
 def test_calls_come_back(texts):
     notation = learn("calls", texts)
     assert [notation.write(notation.read(text)) for text in texts] == texts
