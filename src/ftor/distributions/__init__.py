@@ -5,6 +5,7 @@ flow through. With `validate_args=False` no check reads the values of a tensor.
 """
 
 from ftor.distributions.fertility import Fertility, FertilityGivenLength, TopLengths
-from ftor.distributions.permutation import Reorderings, SeparablePermutation
+from ftor.distributions.permutation import SeparablePermutation
+from ftor.distributions.reorderings import Reorderings
 
 __all__ = ["Fertility", "FertilityGivenLength", "Reorderings", "SeparablePermutation", "TopLengths"]

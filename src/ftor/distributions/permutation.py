@@ -1,7 +1,6 @@
 """How tokens are reordered: trees of separable permutations."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import torch
@@ -10,6 +9,7 @@ from torch.distributions import Distribution, constraints
 from torch.distributions.utils import lazy_property
 
 from ftor.distributions.inputs import at_least_float32, checks_values, random_seed, uniforms
+from ftor.distributions.reorderings import Reorderings
 from ftor.ops import LOG_ZERO
 from ftor.ops import permutation as ops
 from ftor.ops.check import check_device, check_floating, check_lengths, check_range, check_shape
@@ -17,37 +17,7 @@ from ftor.ops.dispatch import IMPOSSIBLE
 from ftor.ops.permutation import nodes as of_nodes
 from ftor.ops.span_scores import difference_scores, span_scores
 from ftor.ops.splits import pack, split_table, unpack
-from ftor.trees import Node, PermutationTree
-
-
-@dataclass(frozen=True)
-class Reorderings:
-    """Trees and their permutations, one per row, or as many as there are samples of each row.
-
-    Attributes:
-        nodes: (…, B, L−1, 4) int64, the nodes (start, split, end, inverted) of each tree in preorder, −1 past
-            its end.
-        permutations: (…, B, L) int64, the output position of every position; 0 at padding.
-        lengths: (B,) int64.
-    """
-
-    nodes: Tensor
-    permutations: Tensor
-    lengths: Tensor
-
-    @property
-    def trees(self) -> list[Any]:
-        """The trees as `PermutationTree`s: a list of B, or nested lists if there are several samples."""
-        return _nested_trees(self.nodes.tolist(), self.nodes.dim() - 3, self.lengths.tolist())
-
-
-def _nested_trees(nodes: list[Any], depth: int, lengths: list[int]) -> list[Any]:
-    if depth:
-        return [_nested_trees(part, depth - 1, lengths) for part in nodes]
-    return [
-        PermutationTree(length, tuple(Node(*node) for node in row[: length - 1]))
-        for length, row in zip(lengths, nodes, strict=True)
-    ]
+from ftor.trees import PermutationTree
 
 
 class _Trees(constraints.Constraint):
