@@ -62,7 +62,7 @@ class TestDamage:
             ('{"source": ["a"]}', "'target'"),
             ("[]", "TypeError"),
             ('{"source": null, "target": []}', "TypeError"),
-            ('{"source": ["a", "a"], "target": []}', "found one twice"),
+            ('{"source": ["a", "a"], "target": []}', "one occurs twice"),
         ],
         ids=["missing", "torn", "half", "list", "null", "twice"],
     )
