@@ -129,3 +129,10 @@ def test_both_networks_are_trained():
     (losses.tokens + losses.length).sum().backward()
     without = [name for name, value in made.named_parameters() if value.grad is None]
     assert without == []
+
+
+def test_the_weight_of_the_best_dev_score_is_kept_and_saved():
+    made, _ = network("model.rescoring_weight=0.5")
+    scores = {0.2: 0.7, 0.3: 0.7}
+    assert made.fit_to_dev(lambda: scores.get(round(made.weight.item(), 3), 0.1))
+    assert made.state_dict()["weight"].item() == pytest.approx(0.3)  # nearer to 0.5

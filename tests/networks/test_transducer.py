@@ -30,7 +30,10 @@ def loops(network: Transducer, batch: Batch, row: int) -> tuple[float, float]:
     source_length, target_length = torch.tensor([n]), torch.tensor([length])
     x = network.embedding.weight[batch.source[row, :n]]
     first, second = (encoded[0] for encoded in network.source_encoder(x[None], source_length))
-    context = [config.context_scale * second[i] + x[i] for i in range(n)]
+    scales = [config.context_scale] * n
+    if network.gate is not None:
+        scales = [torch.sigmoid(network.gate[0].weight @ h + network.gate[0].bias) for h in second]
+    context = [scales[i] * second[i] + x[i] for i in range(n)]
     if config.order == "reordering-fertility":
         R = network.reordering(first[None], source_length).marginals[0]
         permuted = torch.stack([sum(R[i, p] * x[i] for i in range(n)) for p in range(n)])
@@ -47,9 +50,10 @@ def loops(network: Transducer, batch: Batch, row: int) -> tuple[float, float]:
         R = torch.eye(length, dtype=torch.float64)
         if config.order == "fertility-reordering":
             copies = list(product(range(n), range(d)))
+            moved = x + config.reordering_context * second
             h = torch.stack(
                 [
-                    sum(F[i, j, u] * (x[i] + network.copy_embedding[u]) for i, u in copies)
+                    sum(F[i, j, u] * (moved[i] + network.copy_embedding[u]) for i, u in copies)
                     for j in range(length)
                 ]
             )
@@ -75,10 +79,15 @@ def loops(network: Transducer, batch: Batch, row: int) -> tuple[float, float]:
     return nll, -fertility.log_prob_length(target_length).item()
 
 
-@pytest.mark.parametrize("fertility_skip", [False, True], ids=["", "skip"])
+MORE_CONTEXT = {"fertility_skip": True, "context_gate": True, "reordering_context": 0.7}
+
+
+@pytest.mark.parametrize("settings", [{}, MORE_CONTEXT], ids=["", "more-context"])
 @pytest.mark.parametrize(("order", "decoder", "copying"), VARIANTS)
-def test_loss_terms_are_those_of_the_equations(order, decoder, copying, fertility_skip):
-    network, vocabularies = transducer(order, decoder, copying, fertility_skip=fertility_skip)
+def test_loss_terms_are_those_of_the_equations(order, decoder, copying, settings):
+    network, vocabularies = transducer(order, decoder, copying, **settings)
+    if network.gate is not None:
+        nn.init.normal_(network.gate[0].weight)
     batch = whole_batch(vocabularies, PAIRS)
     losses = network(batch)
     for row in range(len(PAIRS)):
@@ -208,3 +217,25 @@ def test_parameters_are_as_many_as_the_paper_says(vocabulary, expected):
     ours = sum(parameter.numel() for parameter in network.parameters())
     unused = 129 * (5 * (vocabulary + 2) - 4 * vocabulary) + 128
     assert ours + unused == pytest.approx(expected, abs=500)
+
+
+def test_fertilities_are_taught_how_often_tokens_are_aligned():
+    network, vocabularies = transducer("fertility-reordering", "independent")
+    wanted = [[(1, 1), (1, 2), (2, 0), (3, 3)], [(2, 2)], [(1, 1)], [(0, 0), (3, 1)]]
+    pairs, rows = EncodedPairs(PAIRS, vocabularies, wanted, align_fertilities=True), torch.arange(4)
+    batch = pairs.batch(rows, with_alignments=True)
+    p = network.read(batch.source, batch.source_lengths).fertility.logits.softmax(-1).detach()
+    # All outputs of the first and last pair are aligned: the number of copies is known.
+    known = [
+        p[0, 0, 0] * p[0, 1, 2] * p[0, 2, 1] * p[0, 3, 1],
+        p[1, 2, 1:].sum(),
+        p[2, 1, 1:].sum(),
+        p[3, 0, 1] * p[3, 1, 0] * p[3, 2, 0] * p[3, 3, 1] * p[3, 4, 0],
+    ]
+    taught = network(batch).alignment - network(replace(batch, aligns_fertilities=False)).alignment
+    assert taught.tolist() == pytest.approx([-math.log(value) for value in known])
+
+
+def test_the_gate_starts_at_the_fixed_weight():
+    network = Transducer(TransducerConfig(width=8, context_scale=0.05, context_gate=True), 5, 5)
+    assert network.gate(torch.randn(3, 8)).flatten().tolist() == pytest.approx([0.05] * 3)

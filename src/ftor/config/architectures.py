@@ -108,10 +108,18 @@ class TransducerConfig(NetworkConfig):
     decoder_hidden: int = Field(128, ge=1, description="hidden units of the decoder's MLP")
     dropout: float = Field(0.1, ge=0, lt=1, description="on the hidden units of every MLP")
     context_scale: float = Field(0.05, ge=0, description="ρ, weight of the decoder's encoder beside x itself")
+    context_gate: bool = Field(
+        False, description="ρ is only where a weight starts that is learned for each word in its context"
+    )
+    reordering_context: float = Field(
+        0.0, ge=0, description="weight of the same encoder beside x in what F→R reorders"
+    )
     target_width: int = Field(64, ge=1, description="size of target embeddings, autoregressive decoder only")
     rescorer: Literal["none", "lstm"] = Field("none", description="lstm: a seq2seq ranks candidates again")
     rescorer_hidden: int = Field(200, ge=1, description="units of each direction of the rescorer's encoder")
-    rescoring_weight: float = Field(0.5, ge=0, le=1, description="of the transducer beside the rescorer")
+    rescoring_weight: float = Field(
+        0.5, ge=0, le=1, description="of the transducer beside the rescorer; dev pairs fit it"
+    )
     candidates: int = Field(20, ge=1, description="outputs of each length that the rescorer ranks")
 
     @model_validator(mode="after")
@@ -180,6 +188,7 @@ _TRANSDUCERS_ONLY: tuple[str, ...] = (
     *("decoding.lengths", "training.aligner", "training.alignment_threshold"),
     *("training.scorer_learning_rate", "training.length_weight", "training.alignment_weight"),
     *("training.alignment_epochs", "training.alignment_iterations", "training.align_start"),
+    "training.align_fertilities",
 )
 
 

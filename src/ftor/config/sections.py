@@ -68,6 +68,9 @@ class TrainingConfig(Section):
     align_start: bool = Field(
         False, description="in the same epochs, align what every target has with the start position"
     )
+    align_fertilities: bool = Field(
+        False, description="in the same epochs, teach fertilities how often each source token is aligned"
+    )
     alignment_iterations: int = Field(150, ge=1, description="EM iterations of the aligner")
     bucket_noise: float = Field(0.1, ge=0, lt=1, description="noise on lengths when batches are formed")
     select_by: Literal["loss", "exact_match", "accuracy", "BLEU-3"] = Field(

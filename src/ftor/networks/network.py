@@ -105,6 +105,13 @@ class Network(nn.Module, ABC):
             constraint: which outputs are allowed. Where none is found, it is ignored.
         """
 
+    def fit_to_dev(self, score: Callable[[], float]) -> bool:
+        """Fit, after training, what only dev pairs tell. `score` is that of the network as it is now.
+
+        Returns whether there is anything to fit.
+        """
+        return False
+
     def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment] | None:
         """How sources are aligned with outputs of `lengths` (B,); None if the network has no alignments."""
         return None

@@ -5,6 +5,8 @@ alone it does not keep to a grammar. Both are trained on the same batches. Candi
 exact n-best outputs of its likeliest lengths under the grammar, and the LSTM's own answer.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
@@ -17,6 +19,9 @@ from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Outp
 from ftor.networks.transducer import Transducer
 from ftor.nn.padding import inside
 from ftor.text.batches import Batch, SourceBatch
+
+WEIGHTS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+"""Of the transducer, tried on dev pairs."""
 
 
 class Rescored(Transducer):
@@ -39,6 +44,8 @@ class Rescored(Transducer):
             layer_dropout=config.layer_dropout,
         )
         self.rescorer = LSTMSeq2Seq(sizes, source_size, classes, vector_size)
+        self.weight: Tensor
+        self.register_buffer("weight", torch.tensor(config.rescoring_weight))
 
     def forward(self, batch: Batch) -> Losses:
         """The loss terms of the transducer; that of the tokens has the LSTM's mean per token added.
@@ -64,6 +71,15 @@ class Rescored(Transducer):
             candidates = [some or [output] for output, some in zip(own, more, strict=True)]
         self._add_written(batch, candidates, constraint)
         return self._best(batch, candidates)
+
+    def fit_to_dev(self, score: Callable[[], float]) -> bool:
+        """Keep the weight of the best score. Of equal ones, the one nearest to that of the configuration."""
+        scores = {}
+        for weight in WEIGHTS:
+            self.weight.fill_(weight)
+            scores[weight] = score(), -abs(weight - self.config.rescoring_weight)
+        self.weight.fill_(max(scores, key=scores.__getitem__))
+        return True
 
     def _add_written(
         self, batch: SourceBatch, candidates: list[list[Output]], constraint: Constraint
@@ -110,7 +126,7 @@ class Rescored(Transducer):
             source = batch.source[rows][:, : int(source_lengths.max())]
             golds = Batch(source, source_lengths, choices, lengths, None, None, rows)
             scores += (-self._mean_losses(golds) * (lengths + 1)).tolist()
-        weight = self.config.rescoring_weight
+        weight = self.weight.item()
         best: list[tuple[float, Output] | None] = [None] * len(candidates)
         for (row, output), score in zip(flat, scores, strict=True):
             mixed = weight * output.score + (1 - weight) * score

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ftor.config import Config, TransducerConfig
+from ftor.distributions import Fertility
 from ftor.networks import decoding
 from ftor.networks.alignment import Alignment, Reading
 from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Network, Output
@@ -21,6 +22,7 @@ from ftor.nn import (
     ReorderingLayer,
 )
 from ftor.nn.padding import inside
+from ftor.ops import LOG_ZERO
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import COPY
@@ -71,6 +73,7 @@ class Transducer(Network):
             else AutoregressiveDecoder(*sizes, config.target_width)
         )
         self.emphasis = nn.Parameter(torch.randn(D)) if emphasis else None  # h
+        self.gate = _gate(D, config.context_scale) if config.context_gate else None
 
     @classmethod
     def build(
@@ -97,12 +100,16 @@ class Transducer(Network):
         first, second = self.source_encoder.encode(
             F.embedding(places, self.source_encoder.project(tokens)), lengths
         )
-        context = x + self.config.context_scale * second
+        context = x + (self.config.context_scale if self.gate is None else self.gate(second)) * second
         if self.config.fertility_skip and self.config.order != "reordering-fertility":
             first = first + x
         if self.config.order == "fertility":
             return Reading(x, None, context, self.fertility(first, lengths), None)
-        inner_x = F.embedding(places, self.inner_encoder.project(tokens))
+        if self.config.order == "fertility-reordering" and self.config.reordering_context:
+            x = x + self.config.reordering_context * second
+            inner_x = self.inner_encoder.project(x)
+        else:
+            inner_x = F.embedding(places, self.inner_encoder.project(tokens))
         if self.config.order == "fertility-reordering":
             return Reading(x, inner_x, context, self.fertility(first, lengths), None)
         permutation = self.reordering(first, lengths)
@@ -156,6 +163,8 @@ class Transducer(Network):
         if batch.aligned is None:
             return Losses(tokens, length, torch.zeros_like(tokens))
         wanted = -((alignment.sum(2) + 1e-30).log() * batch.aligned).sum((1, 2))
+        if batch.aligns_fertilities and reading.permutation is None:
+            wanted = wanted + _fertility_loss(reading.fertility, batch.aligned, batch.target_lengths)
         return Losses(tokens, length, wanted)
 
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
@@ -218,3 +227,26 @@ class Transducer(Network):
         mixture = F.pad(by_class, (0, choices.shape[1]))
         places = choices.clamp(min=0)[:, None, :].expand_as(copy)
         return mixture.scatter_add(-1, places, copy * (choices >= 0)[:, None, :])
+
+
+def _gate(width: int, scale: float) -> nn.Module:
+    """Weights in 0..1 of vectors (…, D), which start at `scale`."""
+    linear = nn.Linear(width, 1)
+    nn.init.zeros_(linear.weight)
+    nn.init.constant_(linear.bias, torch.tensor(scale).logit(eps=1e-3).item())
+    return nn.Sequential(linear, nn.Sigmoid())
+
+
+def _fertility_loss(fertility: Fertility, aligned: Tensor, target_lengths: Tensor) -> Tensor:
+    """−Σ log P(f_i = k_i), (B,), if k_i outputs are aligned with token i.
+
+    Where some outputs of a sentence are aligned with nothing, a token may have more: −Σ log P(f_i ≥ k_i).
+    """
+    log_p = fertility.logits.log_softmax(-1)
+    counts = aligned.sum(2).clamp(max=log_p.shape[-1] - 1)
+    more = torch.arange(log_p.shape[-1], device=counts.device) >= counts[..., None]
+    exactly = log_p.gather(-1, counts[..., None]).squeeze(-1)
+    at_least = log_p.masked_fill(~more, LOG_ZERO).logsumexp(-1)
+    complete = aligned.any(1).sum(1) == target_lengths
+    terms = torch.where(complete[:, None], exactly, at_least)
+    return -(terms * inside(fertility.source_lengths, terms.shape[1])).sum(1)

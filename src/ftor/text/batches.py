@@ -28,6 +28,7 @@ class Batch:
         aligned: (B, n, L) whether the alignment warm-up aligns the two tokens. None without warm-up.
         rows: (B,) the numbers of the pairs in their `EncodedPairs`.
         emphasised: (B, n) e, 1 for the tokens to emphasise, else 0. None without emphasis.
+        aligns_fertilities: whether the warm-up also teaches fertilities.
     """
 
     source: Tensor
@@ -38,6 +39,7 @@ class Batch:
     aligned: Tensor | None
     rows: Tensor
     emphasised: Tensor | None = None
+    aligns_fertilities: bool = False
 
     def with_unknown_words(self, share: float) -> Self:
         """The same batch with a random share of the source words replaced by UNKNOWN."""
@@ -51,7 +53,7 @@ class Batch:
         moved: dict[str, Any] = {
             field.name: value.to(device)
             for field in fields(self)
-            if (value := getattr(self, field.name)) is not None
+            if isinstance(value := getattr(self, field.name), Tensor)
         }
         return replace(self, **moved)
 

@@ -19,6 +19,7 @@ class EncodedPairs:
         pairs: the pairs.
         vocabularies: give the ids and classes of the tokens.
         aligned: for each pair, the (source position, target position) that the alignment warm-up aligns.
+        align_fertilities: whether the warm-up also teaches fertilities.
     """
 
     def __init__(
@@ -26,8 +27,10 @@ class EncodedPairs:
         pairs: Sequence[Pair],
         vocabularies: Vocabularies,
         aligned: Sequence[Sequence[tuple[int, int]]] | None = None,
+        align_fertilities: bool = False,
     ) -> None:
         self.pairs, self.vocabularies, self._aligned = list(pairs), vocabularies, aligned
+        self._align_fertilities = align_fertilities
         sources, targets = zip(*map(self._numbers, pairs), strict=True) if pairs else ([], [])
         self.source, self.target = Ragged(sources), Ragged(targets)
         self._emphasised = vocabularies.emphasised([p.source for p in pairs], [p.emphasis for p in pairs])
@@ -68,7 +71,8 @@ class EncodedPairs:
                     aligned[place, i, j] = True
         emphasised = None if self._emphasised is None else self._emphasised.padded(rows, padding=0)
         lengths = self.source.lengths[rows], self.target.lengths[rows]
-        return Batch(source, lengths[0], target, lengths[1], copyable, aligned, rows, emphasised)
+        tensors = source, lengths[0], target, lengths[1], copyable, aligned, rows, emphasised
+        return Batch(*tensors, aligns_fertilities=self._align_fertilities)
 
 
 def _numbered(

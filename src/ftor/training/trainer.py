@@ -20,7 +20,7 @@ from ftor.config import Config, ConfigError
 from ftor.errors import FtorError
 from ftor.files import clear_unfinished, write_json, write_text
 from ftor.model.card import model_card
-from ftor.model.model import Model
+from ftor.model.model import OWN, Model
 from ftor.model.tensors import load_tensors
 from ftor.networks import Losses, Network
 from ftor.reporting import Count, Report
@@ -64,7 +64,7 @@ class Trainer:
         self.model.add_words(pair.source for pair in data.dev)
         check_grammar(self.model, data, report)
         wanted = wanted_alignments(config, data.train)
-        self.train_set = EncodedPairs(data.train, self.model.vocabularies, wanted)
+        self.train_set = EncodedPairs(data.train, self.model.vocabularies, wanted, settings.align_fertilities)
         self.dev_set = EncodedPairs(data.reachable_dev, self.model.vocabularies)
         optimizer = torch.optim.Adam(
             parameter_groups(self.model.network, settings), lr=settings.learning_rate, fused=True
@@ -269,6 +269,9 @@ class Trainer:
         self.accelerator.wait_for_everyone()
         weights, _ = load_tensors(self.folder / "model.safetensors")
         self.model.network.load_state_dict(weights)
+        fitted = self.model.network.fit_to_dev(self._dev_exact_match)
+        if fitted and self.accelerator.is_main_process:
+            self.model.save_weights(self.folder)
         splits = {"dev": self.data.dev, "test": self.data.test}
         metrics = {
             "experiment": self.config.name,
@@ -287,6 +290,10 @@ class Trainer:
             write_json(self.folder / "metrics.json", metrics)
             write_text(self.folder / "README.md", model_card(self.model, metrics))
         return metrics
+
+    def _dev_exact_match(self) -> float:
+        grammar = OWN if self.model.uses_grammar else None
+        return self.evaluator.metrics(self.data.dev, grammar, quick=True).exact_match
 
     def _save_checkpoint(self) -> None:
         if self.accelerator.is_main_process:
