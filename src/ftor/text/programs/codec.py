@@ -32,6 +32,7 @@ JOINER = "·"
 LIST_KINDS = frozenset({"array", "object", "quoted", "words"})
 LENGTHS = 3
 """Prefix order is only looked for in targets of at least so many different lengths."""
+_NO_PREFIX = "sentences could be read so, too: no common first symbol, or no symbol with two arguments"
 
 
 def find_notation(targets: Sequence[str]) -> tuple[Notation | None, dict[str, str]]:
@@ -44,6 +45,8 @@ def _find(targets: Sequence[str]) -> tuple[Notation | None, list[Program], dict[
     reasons: dict[str, str] = {}
     for name in ("json", "s-expression", "calls", "prefix"):
         try:
+            if name == "prefix":
+                _check_first_symbol(targets)
             notation, programs = learn_and_read(name, targets)
         except ProgramError as error:
             reasons[name] = str(error)
@@ -52,6 +55,12 @@ def _find(targets: Sequence[str]) -> tuple[Notation | None, list[Program], dict[
         if not reasons[name]:
             return notation, programs, reasons
     return None, [], reasons
+
+
+def _check_first_symbol(targets: Sequence[str]) -> None:
+    """Refuse targets without a common first symbol: to look for numbers of arguments takes seconds."""
+    if len({text.split(maxsplit=1)[0] for text in targets}) > 1:
+        raise ProgramError(_NO_PREFIX)
 
 
 def _lacks_structure(name: str, programs: Sequence[Program]) -> str:
@@ -65,7 +74,7 @@ def _lacks_structure(name: str, programs: Sequence[Program]) -> str:
     branches = any(node.children > 1 for program in programs for node in program)
     if len(lengths) >= LENGTHS and len(roots) == 1 and branches:
         return ""
-    return "sentences could be read so, too: no common first symbol, or no symbol with two arguments"
+    return _NO_PREFIX
 
 
 class Programs:
@@ -93,6 +102,7 @@ class Programs:
         self.several, self.fragments = frozenset(several), fragments or Fragments()
         self._names: dict[Unit, str] = {CLOSE: CLOSE_NAME}
         self.units: dict[str, Unit] = {CLOSE_NAME: CLOSE}
+        self._encoded: dict[str, list[str]] = {}  # files are checked, counted and then encoded
         for unit in units:
             self.name(unit)
 
@@ -139,7 +149,10 @@ class Programs:
 
     def encode(self, text: str) -> list[str]:
         """The names of a program's units. Raises `ProgramError` if the text is not a program."""
-        return [self.name(unit) for unit in flatten(self.tree(text))]
+        names = self._encoded.get(text)
+        if names is None:
+            names = self._encoded[text] = [self.name(unit) for unit in flatten(self.tree(text))]
+        return list(names)
 
     def tree(self, text: str) -> Tree:
         """A program as a tree of units."""

@@ -1,0 +1,163 @@
+"""Target tokens that are words of their source, and whether the model should copy them."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ftor.text.reading import Pair
+from ftor.tuning.look.findings import Copies, Finding, Value
+
+QUOTES = "\"'`“”‘’"
+NUMBER = re.compile(r"[+-]?\d+([.,:/-]\d+)*")
+RARE_TYPES = 3
+"""Least number of copied words that occur in one pair only, or of copied numbers, that calls for copying."""
+RARE_COPIED = 0.3
+"""Least share of the rare words that are copied."""
+NUMBERS_COPIED = 0.95
+NUMBER_TYPES = 5
+OTHER_CASE = 0.1
+"""Share of the copies that differ in case from which on case is ignored."""
+FAITHFUL_TYPES = 5
+"""Number of words that are always copied from which on copying is tried."""
+EXAMPLES = 5
+
+
+class Decision(NamedTuple):
+    """Whether the model should copy: its settings, and those that are to be tried."""
+
+    settings: dict[str, Value]
+    open: dict[str, tuple[Value, ...]]
+    finding: Finding
+
+
+class CopyCounts:
+    """Counts of copies in training pairs. Targets are in units if they are programs."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        self.tokens = self.same = self.other_case = self.quoted = self.numbers = 0
+        self.number_tokens = self.numbers_copied = 0
+        self.pairs_with: Counter[str] = Counter()
+        self.copied_in: Counter[str] = Counter()
+        self.in_source: Counter[str] = Counter()
+        self.case_only: Counter[str] = Counter()
+        for pair in pairs:
+            self._count(pair)
+        self.rare = [token for token, count in self.pairs_with.items() if count == 1]
+        self.rare_copied = [token for token in self.rare if self.copied_in[token] or self.case_only[token]]
+        self.number_types = [token for token in self.pairs_with if NUMBER.fullmatch(token)]
+
+    def _count(self, pair: Pair) -> None:
+        source, lower = set(pair.source), {word.lower() for word in pair.source}
+        for word in source:
+            self.in_source[word] += 1
+        for token in set(pair.target):
+            self.pairs_with[token] += 1
+            self.copied_in[token] += token in source
+            self.case_only[token] += token not in source and token.lower() in lower
+        for token in pair.target:
+            number = NUMBER.fullmatch(token) is not None
+            self.tokens += 1
+            self.number_tokens += number
+            if token in source:
+                self.same += 1
+                self.numbers += number
+                self.numbers_copied += number
+            elif token.lower() in lower:
+                self.other_case += 1
+            elif token.strip(QUOTES) != token and token.strip(QUOTES).lower() in lower:
+                self.quoted += 1
+
+    @property
+    def faithful(self) -> list[str]:
+        """Words that stand in a target if and only if they stand in its source."""
+        return [
+            token
+            for token, count in self.pairs_with.items()
+            if count == self.copied_in[token] == self.in_source[token]
+        ]
+
+    def summary(self) -> Copies:
+        """The counts as shares."""
+        tokens = max(self.tokens, 1)
+        return Copies(
+            same=self.same / tokens,
+            other_case=self.other_case / tokens,
+            quoted=self.quoted / tokens,
+            numbers=self.numbers / tokens,
+            rare_types=len(self.rare),
+            rare_copied=len(self.rare_copied) / max(len(self.rare), 1),
+            number_types=len(self.number_types),
+            numbers_copied=self.numbers_copied / max(self.number_tokens, 1),
+        )
+
+
+def decide(counts: CopyCounts, needed_later: Sequence[str]) -> Decision:
+    """Whether the model should copy.
+
+    A copied word that no other pair has is the evidence: only copying can write such a word in a new pair.
+
+    Args:
+        counts: the copies of the training pairs.
+        needed_later: copied words of dev and test targets that training targets lack.
+    """
+    copies = counts.summary()
+    rare = len(counts.rare_copied) >= RARE_TYPES and copies.rare_copied >= RARE_COPIED
+    numbers = copies.number_types >= NUMBER_TYPES and copies.numbers_copied >= NUMBERS_COPIED
+    if not (rare or numbers or needed_later):
+        return _no_evidence(counts, copies)
+    settings: dict[str, Value] = {"model.copying": True, "training.word_dropout": 0.1}
+    case = sum(counts.case_only[token] > 0 for token in counts.rare_copied)
+    if case > OTHER_CASE * max(len(counts.rare_copied), 1):
+        settings["data.copy_case"] = "any"
+    why = []
+    if rare:
+        why.append(
+            f"{len(counts.rare_copied)} of {len(counts.rare)} target words that only one pair has are words "
+            f"of its source ({_some(counts.rare_copied)})"
+        )
+    if numbers:
+        why.append(f"{copies.numbers_copied:.0%} of the numbers in targets stand in the source")
+    if needed_later:
+        why.append(f"dev or test targets have new words of their sources ({_some(needed_later)})")
+    text = f"Words are copied: {'; '.join(why)}."
+    return Decision(settings, {}, Finding(kind="copying", text=text, settings=as_texts(settings)))
+
+
+def _no_evidence(counts: CopyCounts, copies: Copies) -> Decision:
+    if len(counts.faithful) >= FAITHFUL_TYPES:
+        text = (
+            f"{len(counts.faithful)} words stand in a target whenever they stand in its source "
+            f"({_some(counts.faithful)}), but all of them are frequent: copying may help or not."
+        )
+        return Decision({}, {"model.copying": (False, True)}, Finding(kind="copying", text=text))
+    text = (
+        f"{copies.same:.0%} of the target tokens are words of their source; none of them calls for copying."
+    )
+    settings: dict[str, Value] = {"model.copying": False}
+    return Decision(settings, {}, Finding(kind="copying", text=text, settings=as_texts(settings)))
+
+
+def quotes(copies: Copies, programs: bool) -> Finding | None:
+    """Say that words are only copied with quotes around them, which plain copying cannot do."""
+    if programs or copies.quoted < 0.01:
+        return None
+    text = f"{copies.quoted:.0%} of the target tokens are words of their source with quotes around them."
+    advice = "Write a space between quotes and words in the targets, so that the words can be copied."
+    return Finding(kind="quotes", text=text, warning=True, advice=advice)
+
+
+def as_texts(settings: dict[str, Value]) -> tuple[str, ...]:
+    """Settings as `key=value`, with values as in TOML."""
+    return tuple(f"{key}={toml(value)}" for key, value in settings.items())
+
+
+def toml(value: Value) -> str:
+    """A value as TOML writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+def _some(words: Sequence[str]) -> str:
+    return ", ".join(words[:EXAMPLES]) + (", …" if len(words) > EXAMPLES else "")

@@ -1,0 +1,180 @@
+"""What an aligner explains, and the reorderings that its links need."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ftor.ops.arrays import Array
+from ftor.text.aligning import poisson
+from ftor.text.reading import Pair
+from ftor.tuning.look.findings import Alignment, Finding, Order
+from ftor.tuning.look.orders import crossings, inseparable_blocks, needed_order, repeats, words_first
+
+THRESHOLD = 0.8
+"""Least posterior of a link."""
+ITERATIONS = 40
+CELLS = 1_000_000
+"""Most cells, source position × target position, of the pairs that are aligned."""
+LINES = 5
+"""Example lines of a finding."""
+NOTABLE = 0.02
+"""Least share of the pairs with a reordering that is not separable that is worth a warning."""
+MANY = 0.25
+"""Share of such pairs from which on reordering alone cannot learn the task."""
+WORDS_SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Links:
+    """The links of one pair.
+
+    Attributes:
+        pair: the pair.
+        positions: for each target token the source position that it comes from, from 1; 0 is the start
+            position. None if the aligner is not sure.
+        words: for each target token the source word that it comes from, where the position is not sure too.
+    """
+
+    pair: Pair
+    positions: list[int | None]
+    words: list[str | None]
+
+    @property
+    def of_words(self) -> list[int]:
+        """The source positions of the target tokens that come from a word for sure, in target order."""
+        return [position for position in self.positions if position]
+
+
+def link(pairs: Sequence[Pair], threshold: float = THRESHOLD) -> list[Links]:
+    """Link the target tokens of each pair with its source words."""
+    posteriors = poisson(pairs, ITERATIONS, start_token=True)
+    return [_links(pair, posterior, threshold) for pair, posterior in zip(pairs, posteriors, strict=True)]
+
+
+def _links(pair: Pair, posterior: Array, threshold: float) -> Links:
+    best = posterior.argmax(0)
+    sure = posterior[best, np.arange(posterior.shape[1])] >= threshold
+    positions = [int(row) if is_sure else None for row, is_sure in zip(best, sure, strict=True)]
+    words: list[str | None] = []
+    for column, row in enumerate(positions):
+        if row is None:
+            mass = Counter[str]()
+            for word, probability in zip(pair.source, posterior[1:, column], strict=True):
+                mass[word] += probability
+            word, probability = mass.most_common(1)[0]
+            words.append(word if probability >= threshold else None)
+        else:
+            words.append(pair.source[row - 1] if row else "")
+    return Links(pair, positions, words)
+
+
+def sample(pairs: Sequence[Pair], cells: int = CELLS) -> list[Pair]:
+    """Every k-th pair, such that the pairs together have no more than about `cells` cells.
+
+    A pair that would take a tenth of the cells for itself is left out.
+    """
+    sizes = [(len(pair.source) + 1) * len(pair.target) for pair in pairs]
+    short = [(size, pair) for size, pair in zip(sizes, pairs, strict=True) if size <= cells / 10]
+    step = max(1, -(-sum(size for size, _ in short) // cells))
+    return [pair for _, pair in short[::step]]
+
+
+def explained(links: Sequence[Links]) -> float:
+    """The share of the target tokens that come from one source word for sure."""
+    tokens = sum(len(one.words) for one in links)
+    return sum(word is not None for one in links for word in one.words) / tokens if tokens else 0.0
+
+
+def summarise(links: Sequence[Links]) -> tuple[Alignment, list[Finding]]:
+    """The numbers and findings of linked pairs."""
+    count = max(len(links), 1)
+    orders = [needed_order(one.of_words) for one in links]
+    doubled = [one for one in links if is_doubled(one)]
+    shares: dict[Order, float] = {
+        "none": orders.count("none") / count,
+        "separable": orders.count("separable") / count,
+        "not separable": orders.count("not separable") / count,
+    }
+    alignment = Alignment(
+        explained=explained(links),
+        none=shares["none"],
+        separable=shares["separable"],
+        not_separable=shares["not separable"],
+        words_first=sum(words_first(one.of_words) for one in links) / count,
+        doubling=len(doubled) / count,
+        pairs=len(links),
+    )
+    crossed = [one for one, order in zip(links, orders, strict=True) if order == "not separable"]
+    findings = [_coverage(alignment), _order(alignment)]
+    if alignment.doubling > NOTABLE:
+        findings.append(_doubling(alignment, doubled))
+    elif alignment.not_separable > NOTABLE:
+        findings.append(_not_separable(alignment, crossed))
+    return alignment, findings
+
+
+def is_doubled(links: Links) -> bool:
+    """Whether the target repeats a whole source of four words or more.
+
+    Doubling of three words is still separable.
+    """
+    written = [word for word in links.words if word]
+    known = set(written)
+    source = [word for word in links.pair.source if word in known]
+    if len(set(source)) < 3 or len(source) < max(4, 0.8 * len(links.pair.source)):
+        return False
+    return repeats(written, source) > 1
+
+
+def _coverage(alignment: Alignment) -> Finding:
+    text = f"An aligner is sure where {alignment.explained:.0%} of the target tokens come from."
+    return Finding(kind="alignment", text=text)
+
+
+def _order(alignment: Alignment) -> Finding:
+    text = (
+        f"By these links {alignment.none:.0%} of the pairs need no reordering, {alignment.separable:.0%} a "
+        f"separable one, {alignment.not_separable:.0%} one that is not separable."
+    )
+    return Finding(kind="reordering", text=text)
+
+
+def _not_separable(alignment: Alignment, crossed: Sequence[Links]) -> Finding:
+    share = f"{alignment.not_separable:.0%}"
+    text = f"{share} of the pairs need a reordering that is not separable: {reason(crossed[0])}."
+    advice = "The transducer cannot reorder these pairs as the links say; compare it with the LSTM."
+    if alignment.not_separable > MANY:
+        advice = "Reordering cannot learn this; the LSTM or the Transformer may."
+    lines = tuple(one.pair.line for one in crossed[:LINES])
+    return Finding(kind="not-separable", text=text, warning=True, advice=advice, lines=lines)
+
+
+def _doubling(alignment: Alignment, doubled: Sequence[Links]) -> Finding:
+    first = max(doubled, key=lambda one: len(one.pair.source))
+    text = (
+        f"The target repeats the whole source in {alignment.doubling:.0%} of the pairs, as in line "
+        f"{first.pair.line}: {_shown(first.pair.source)} → {_shown(first.pair.target)}. "
+        "This is not a separable reordering of copied words."
+    )
+    advice = "This cannot be learnt by copying and reordering words; the LSTM or the Transformer may."
+    lines = tuple(one.pair.line for one in doubled[:LINES])
+    return Finding(kind="doubling", text=text, warning=True, advice=advice, lines=lines)
+
+
+def reason(links: Links) -> str:
+    """Why a pair is not separable: how many crossing links, in which line, and the words."""
+    sources = links.of_words
+    block = inseparable_blocks(sources)[0]
+    inside = sources[block.start : block.end]
+    words = [links.pair.source[place - 1] for place in inside]
+    before = [links.pair.source[place - 1] for place in sorted(set(inside))]
+    return (
+        f"{crossings(inside)} of {crossings(sources)} crossing links in line {links.pair.line} cannot be "
+        f"undone: {_shown(before)} → {_shown(words)}"
+    )
+
+
+def _shown(words: Sequence[str]) -> str:
+    return " ".join(words[:WORDS_SHOWN]) + (" …" if len(words) > WORDS_SHOWN else "")

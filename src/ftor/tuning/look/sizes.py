@@ -1,0 +1,73 @@
+"""Settings that follow from the number and the lengths of the pairs."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from ftor.text.reading import Pair
+from ftor.tuning.look.findings import Fertility, Finding, Value
+from ftor.tuning.look.linking import LINES, Links
+
+LEAST_FERTILITY = 4
+MOST_FERTILITY = 40
+STEPS = 6000
+"""About so many gradient steps train a small task."""
+MOST_EPOCHS, LEAST_EPOCHS = 200, 20
+CUBES = 4e7
+"""Most Σ l³ of a batch: about 500 MB for reorderings."""
+
+
+def needed_fertility(source: int, target: int) -> int:
+    """The least d such that a source of so many tokens and a start token reaches the target."""
+    return math.ceil(target / (source + 1))
+
+
+def fertility(pairs: Sequence[Pair], links: Sequence[Links]) -> Fertility:
+    """How many copies of each source position the targets need."""
+    needed = sorted(needed_fertility(len(pair.source), len(pair.target)) for pair in pairs)
+    of_words = sorted(
+        count
+        for one in links
+        for position, count in Counter(position for position in one.positions if position).items()
+    )
+    return Fertility(all=needed[-1], most=_percentile(needed), of_a_word=_percentile(of_words or [1]))
+
+
+def _percentile(values: Sequence[int], share: float = 0.99) -> int:
+    """The least value that this share of the sorted values does not exceed."""
+    return values[min(len(values) - 1, math.ceil(share * len(values)) - 1)]
+
+
+def max_fertility(need: Fertility, pairs: Sequence[Pair]) -> tuple[int, Finding]:
+    """The value of `model.max_fertility`, and why."""
+    wanted = need.all if need.all <= 2 * need.most else need.most
+    value = min(max(wanted, need.of_a_word, LEAST_FERTILITY), MOST_FERTILITY)
+    text = (
+        f"Targets need up to {need.all} tokens for each source token ({need.most} for 99 % of the pairs); "
+        f"single words write up to {need.of_a_word}."
+    )
+    beyond = [pair for pair in pairs if needed_fertility(len(pair.source), len(pair.target)) > value]
+    if beyond:
+        text += f" {len(beyond)} pairs need more than {value} and are left out of training."
+    return value, Finding(
+        kind="fertility",
+        text=text,
+        warning=bool(beyond),
+        settings=(f"model.max_fertility={value}",),
+        lines=tuple(pair.line for pair in beyond[:LINES]),
+    )
+
+
+def by_size(pairs: Sequence[Pair]) -> tuple[dict[str, Value], Finding]:
+    """Batch size, epochs and width for training pairs whose targets are in units if they are programs."""
+    count, longest = len(pairs), max(len(pair.target) for pair in pairs)
+    batch = 8 if count < 200 else 16 if count < 1000 else 32
+    batch = max(1, min(batch, int(CUBES // longest**3)))
+    epochs = round(STEPS * batch / count)
+    settings: dict[str, Value] = {
+        "training.batch_size": batch,
+        "training.epochs": min(max(epochs, LEAST_EPOCHS), MOST_EPOCHS),
+        "model.width": 100 if count < 1000 else 200,
+    }
+    text = f"{count} training pairs, the longest target has {longest} tokens or units."
+    return settings, Finding(kind="size", text=text, settings=tuple(f"{k}={v}" for k, v in settings.items()))

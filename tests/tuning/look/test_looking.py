@@ -1,0 +1,141 @@
+"""A look at pairs whose properties are known, because they are generated here."""
+
+import random
+
+import pytest
+
+from ftor.config import Config
+from ftor.tuning.look import look
+from support.pairs import pairs_of
+
+LETTERS = "abcdefghij"
+
+
+def words(draw, least, most, alphabet=LETTERS):
+    return [draw.choice(alphabet) for _ in range(draw.randint(least, most))]
+
+
+def doubled(count=200):
+    draw = random.Random(0)
+    rows = (words(draw, 4, 7) for _ in range(count))
+    return pairs_of((" ".join(row), " ".join(row + row)) for row in rows)
+
+
+def reversed_words(count=200):
+    draw = random.Random(0)
+    rows = (words(draw, 2, 6) for _ in range(count))
+    return pairs_of((" ".join(row), " ".join(reversed(row)).upper()) for row in rows)
+
+
+def timers(count=200):
+    draw = random.Random(0)
+    rows = ((draw.randint(1, 99), draw.choice(["minutes", "hours"])) for _ in range(count))
+    return pairs_of((f"a timer for {n} {unit} please", f"( timer ( {unit} {n} ) )") for n, unit in rows)
+
+
+def tenfold(count=100):
+    draw = random.Random(0)
+    rows = (words(draw, 1, 3) for _ in range(count))
+    return pairs_of((" ".join(row), " ".join(f"{w}{i}" for w in row for i in range(10))) for row in rows)
+
+
+def crossed(count=200):
+    """Four words always come out in the order 2 4 1 3."""
+    draw = random.Random(0)
+    rows = (draw.sample(LETTERS, 4) for _ in range(count))
+    return pairs_of((" ".join(row), " ".join(row[i] for i in (1, 3, 0, 2)).upper()) for row in rows)
+
+
+def kinds(found):
+    return {finding.kind for finding in found.warnings}
+
+
+def test_plain_reversal_has_no_warning_and_is_separable():
+    found = look(reversed_words())
+    assert not found.warnings
+    assert found.alignment.explained == 1
+    assert found.alignment.not_separable == 0
+    assert found.alignment.separable > 0.8
+    assert found.notation is None
+    assert found.settings["data.programs"] == "none"
+
+
+def test_doubling_is_said_to_be_out_of_reach():
+    found = look(doubled())
+    (finding,) = [finding for finding in found.warnings if finding.kind == "doubling"]
+    assert found.alignment.doubling > 0.9
+    assert "cannot be learnt" in finding.advice
+    assert len(finding.lines) == 5
+
+
+def test_orders_that_are_not_separable_are_named_with_their_links():
+    found = look(crossed())
+    (finding,) = [finding for finding in found.warnings if finding.kind == "not-separable"]
+    assert found.alignment.not_separable > 0.95
+    assert "3 of 3 crossing links in line 1 " in finding.text
+    assert "LSTM" in finding.advice
+
+
+def test_programs_are_measured_in_units_and_numbers_are_copied():
+    found = look(timers())
+    assert found.notation == "s-expression"
+    assert found.units is not None
+    assert found.units.mean < found.target.mean
+    assert found.settings["data.programs"] == "auto"
+    assert found.settings["model.copying"] is True
+    assert found.copies.numbers_copied == 1
+
+
+def test_max_fertility_is_what_single_words_write():
+    found = look(tenfold())
+    assert found.fertility.all < 10  # a start token and three words could share the work
+    assert found.settings["model.max_fertility"] == 10
+
+
+def test_one_long_target_does_not_raise_max_fertility():
+    rows = [*reversed_words(), *pairs_of([("a b", " ".join("A" * 90))])]
+    found = look(rows)
+    assert found.settings["model.max_fertility"] == 4
+    assert "fertility" in kinds(found)
+
+
+def test_rare_copied_words_call_for_copying_and_frequent_ones_leave_it_open():
+    rows = [(f"who is person{i} ?", f"( who person{i} )") for i in range(60)]
+    found = look(pairs_of(rows))
+    assert found.settings["model.copying"] is True
+    assert "data.copy_case" not in found.settings
+    found = look(doubled())
+    assert found.open == {"model.copying": (False, True)}
+    assert "model.copying" not in found.settings
+
+
+def test_copies_in_another_case_change_the_case_rule():
+    rows = [(f"who is Person{i} ?", f"( who person{i} )") for i in range(60)]
+    assert look(pairs_of(rows)).settings["data.copy_case"] == "any"
+
+
+def test_without_copies_copying_is_off():
+    assert look(reversed_words()).settings["model.copying"] is False
+
+
+def test_small_data_gets_more_epochs():
+    small, large = look(reversed_words(60)).settings, look(reversed_words(3000)).settings
+    assert small["training.epochs"] > large["training.epochs"]
+    assert small["training.batch_size"] < large["training.batch_size"]
+
+
+@pytest.mark.parametrize("make", [doubled, reversed_words, timers, tenfold, crossed])
+def test_settings_make_a_configuration(make):
+    found = look(make())
+    settings = [setting for finding in found.findings for setting in finding.settings]
+    assert Config.load("transducer", settings)
+    values = {**found.settings, **{key: some[0] for key, some in found.open.items()}}
+    for key, value in values.items():
+        section, name = key.split(".")
+        config = Config.load("transducer", settings)
+        assert getattr(getattr(config, section), name) == value, key
+
+
+@pytest.mark.parametrize("rows", [[("a", "b")], [("a", "b")] * 5, [("a b", "a b")] * 2])
+def test_a_few_pairs_are_looked_at_too(rows):
+    assert look(pairs_of(rows)).pairs["train"] == len(rows)
