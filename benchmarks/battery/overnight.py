@@ -1,0 +1,56 @@
+"""Size splits of the overnight domains: training on small programs, test on larger ones."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+from battery.task import Pairs, words
+from ftor.config import Config
+from ftor.text.programs import Programs, UnitSettings
+from ftor.text.reading import read_pairs, write_pairs
+
+DOMAINS = ("blocks", "housing", "restaurants")
+PREFIX = "overnight-size-"
+NAMES: tuple[str, ...] = tuple(f"{PREFIX}{domain}" for domain in DOMAINS)
+SHARE = 0.6
+"""About this share of the pairs is for training."""
+
+
+def size_split(pairs: Sequence[tuple[str, str]]) -> tuple[Pairs, Pairs, int]:
+    """Split pairs by the number of units of their programs.
+
+    Units are those of the experiment `programs`, learned from all pairs. Test pairs whose programs need a
+    name that training lacks are left out. No source is in both parts.
+
+    Returns:
+        The training pairs, the test pairs, and the most units of a training program.
+    """
+    data = Config.load("programs").data
+    settings = UnitSettings(data.unit_share, data.unit_child_share, data.unit_count)
+    programs = Programs.learn([target for _, target in pairs], None, settings)
+    sizes = [len(programs.encode(target)) for _, target in pairs]
+    most = _nearest(Counter(sizes), SHARE)
+    train = [pair for pair, size in zip(pairs, sizes, strict=True) if size <= most]
+    sources, known = {source for source, _ in train}, {word for _, target in train for word in words(target)}
+    larger = [pair for pair, size in zip(pairs, sizes, strict=True) if size > most]
+    test = [pair for pair in larger if pair[0] not in sources and known.issuperset(words(pair[1]))]
+    return train, test, most
+
+
+def _nearest(counts: Counter[int], share: float) -> int:
+    """The size such that the share of sizes up to it is nearest to `share`."""
+    total = counts.total()
+    below = {most: sum(n for size, n in counts.items() if size <= most) for most in counts}
+    return min(below, key=lambda most: abs(below[most] / total - share))
+
+
+def write(domain: str, data: Path, folder: Path) -> str:
+    """Write train.tsv and test.tsv of a domain whose files are in `data`; return what was done."""
+    files = [data / f"{domain}.{part}.tsv" for part in ("train", "test")]
+    if not all(file.is_file() for file in files):
+        return f"skipped: no {files[0]}; set FTOR_DATA to the folder that has overnight/"
+    pairs = [(" ".join(pair.source), pair.target_text) for file in files for pair in read_pairs(file)]
+    train, test, most = size_split(pairs)
+    write_pairs(train, folder / "train.tsv")
+    write_pairs(test, folder / "test.tsv")
+    return f"{len(train)} training pairs of at most {most} units, {len(test)} test pairs of more"
