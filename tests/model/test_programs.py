@@ -1,6 +1,7 @@
 """Models of programs: trained on units, constrained by the inferred grammar, asked for texts."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -102,3 +103,46 @@ def test_units_do_not_change_on_the_way_to_the_folder_and_back(home):
     assert isinstance(pairs[0], Pair)
     programs = Programs.from_dict(json.loads((home / "model/programs.json").read_text("utf-8")))
     assert [programs.decode(programs.encode(pair.target_text)) for pair in pairs] == [t for _, t in PAIRS]
+
+
+def test_plain_tokens_may_be_units(tmp_path):
+    pairs = [
+        (f"turn {state} the {thing}", f"please set {thing} to {state} now")
+        for state in ("on", "off")
+        for thing in THINGS
+    ] * 3
+    settings = {"data.programs": "tokens", "training.alignment_epochs": 1}
+    path = write(tmp_path / "train.tsv", pairs)
+    finished = run_here(
+        *("train", "programs", "--train", path, "--dev", path, "--test", path, "--out", tmp_path / "model"),
+        *set_arguments(settings),
+    )
+    assert finished.code == 0, finished.err
+    assert "targets: tokens, 5.0 units each, not 6.0 tokens; there are 7 units" in finished.err
+    model = ftor.load(tmp_path / "model")
+    assert model.grammar is None
+    assert model.programs.encode("please set lamp to on now") == ["please·set", "lamp", "to", "on", "now"]
+    outputs = [["please", "set", "fan", "to", "off", "now"] for _ in pairs]  # other units, the same text
+    right = sum(target == "please set fan to off now" for _, target in pairs)
+    assert model.judge(read_pairs(path), outputs).exact_match == right / len(pairs)
+    assert "·" not in model.predict([pairs[0][0]])[0].text
+
+
+def test_units_of_tokens_take_no_grammar(tmp_path):
+    path = write(tmp_path / "train.tsv", PAIRS)
+    settings = {"data.programs": "tokens", "decoding.grammar": "geo", "model.max_fertility": 9}
+    finished = run_here(
+        "train", "programs", "--train", path, "--out", tmp_path / "model", *set_arguments(settings)
+    )
+    assert finished.code == 1
+    assert "decoding.grammar: geo derives tokens" in finished.err
+
+
+def test_the_same_text_in_other_units_is_right(home):
+    model = ftor.load(home / "model")
+    pairs = read_pairs(home / "test.tsv")
+    single = ["set", "device", "lamp", "room", "hall", "state", "on"]
+    assert model.programs.encode(model.programs.decode(single)) != single
+    wanted = [pair for pair in pairs if pair.target_text == model.programs.decode(single)]
+    encoded = [replace(pair, target=tuple(model.programs.encode(pair.target_text))) for pair in wanted]
+    assert model.judge(encoded, [single] * len(encoded)).exact_match == 1

@@ -48,14 +48,14 @@ def infer(
     """Infer a grammar from the programs of a file, and say what it accepts of programs held out."""
     from ftor.files import write_text  # here for start-up time
     from ftor.model.programs import inferred_grammar
-    from ftor.text.programs import UnitSettings
+    from ftor.text.programs import Programs, UnitSettings
     from ftor.text.programs.pairs import encode_pairs, learn_programs
     from ftor.text.reading import DataError, read_pairs
 
     report = TerminalReport()
     pairs = read_pairs(file)
     programs = learn_programs(notation, {"train": pairs}, UnitSettings(), copies, report)
-    if programs is None:
+    if not isinstance(programs, Programs):
         raise DataError(f"{file}: the targets are not programs")
     pairs = encode_pairs(programs, pairs)
     text = inferred_grammar(pairs, programs, copies, generality, original)

@@ -34,8 +34,9 @@ class DataConfig(Section):
     copy_case: Literal["same", "any"] = Field("same", description="any: words that differ in case are copies")
     no_copy: list[str] = Field([], description="target tokens that are never trained as copies")
     emphasis: bool = Field(False, description="sources are `sentence ; word`, and the word is marked")
-    programs: Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix"] = Field(
-        "none", description="the notation of targets that are read as trees; auto finds it"
+    programs: Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix", "tokens"] = Field(
+        "none",
+        description="the notation of targets that are read as trees; auto finds it; tokens: no trees",
     )
     unit_share: float = Field(0.98, gt=0, description="share of parents that join with a child; 2: none")
     unit_child_share: float = Field(

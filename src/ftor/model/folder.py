@@ -11,7 +11,7 @@ from ftor.grammar import Grammar
 from ftor.model.tensors import CheckpointError, load_tensors
 from ftor.networks import Network, build
 from ftor.text.copying import Copying
-from ftor.text.programs import Programs
+from ftor.text.programs.pairs import TargetUnits, read_units
 from ftor.text.vocabularies import Vocabularies
 
 CONFIG_FILE = "config.toml"
@@ -41,13 +41,13 @@ def read_description(folder: Path) -> tuple[Config, Vocabularies]:
     return config, vocabularies
 
 
-def read_programs(folder: Path) -> Programs | None:
+def read_programs(folder: Path) -> TargetUnits | None:
     """Read how a model folder writes its outputs in units. None if its outputs are plain tokens."""
     path = folder / PROGRAMS_FILE
     if not path.exists():
         return None
     try:
-        return Programs.from_dict(json.loads(path.read_text("utf-8")))
+        return read_units(json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise CheckpointError(f"{path}: not a description of programs: {error!r}") from None
 
@@ -58,7 +58,7 @@ def write_description(
     source: list[str],
     target: list[str],
     grammar: Grammar | None,
-    programs: Programs | None = None,
+    programs: TargetUnits | None = None,
 ) -> None:
     """Write the configuration, the source and target tokens, the grammar and the units of programs."""
     tokens = {"source": source, "target": target}

@@ -25,12 +25,11 @@ from ftor.model.folder import (
 from ftor.model.judging import derives, judge
 from ftor.model.predicting import predict_batch
 from ftor.model.prediction import Prediction
-from ftor.model.programs import training_grammar, uses_grammar, with_programs
+from ftor.model.programs import to_judge, training_grammar, uses_grammar, with_programs
 from ftor.model.tensors import save_tensors
 from ftor.networks import Network, build
 from ftor.reporting import SILENT, Report
-from ftor.text.programs import Programs
-from ftor.text.programs.pairs import encode_pairs
+from ftor.text.programs.pairs import TargetUnits, encode_pairs
 from ftor.text.reading import Pair, read_pairs, read_source, read_sources
 from ftor.text.vocabularies import Vocabularies
 
@@ -62,7 +61,7 @@ class Model:
         grammar: Grammar | None = None,
         data_folder: Path | None = None,
         folder: Path | None = None,
-        programs: Programs | None = None,
+        programs: TargetUnits | None = None,
     ) -> None:
         self.config, self.vocabularies, self.network, self.grammar = config, vocabularies, network, grammar
         self.folder, self._data_folder, self.programs = folder, data_folder, programs
@@ -76,7 +75,7 @@ class Model:
         data_folder: Path | None = None,
         report: Report = SILENT,
         run_folder: Path | None = None,
-        programs: Programs | None = None,
+        programs: TargetUnits | None = None,
     ) -> Self:
         """Make an untrained model. Its weights are drawn from torch's generator.
 
@@ -278,6 +277,8 @@ class Model:
     ) -> Metrics:
         """Compare outputs with the gold targets. `quick` leaves out scores that take long."""
         well_formed = self.derives if self.grammar is not None else None
+        if self.programs is not None:
+            pairs, outputs = to_judge(pairs, outputs, self.programs)
         return judge(pairs, outputs, self.config.data.task, self._data_folder, well_formed, report, quick)
 
     def derives(self, output: Sequence[str], source: Sequence[str]) -> bool:

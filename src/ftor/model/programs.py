@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ftor.config import Config
+from ftor.errors import FtorError
 from ftor.grammar import Grammar
 from ftor.grammar.inferring import Generality, Spelling, UnitSlots, infer
 from ftor.model.prediction import Prediction
-from ftor.text.programs import Programs
+from ftor.text.programs import ProgramError, Programs, TokenUnits
 from ftor.text.programs.codec import CLOSE_NAME
+from ftor.text.programs.pairs import TargetUnits
 from ftor.text.programs.units import slots
 from ftor.text.reading import Pair
 
@@ -16,17 +18,23 @@ INFER = "infer"
 NONE = "none"
 
 
-def uses_grammar(config: Config, programs: Programs | None) -> str | None:
+def uses_grammar(config: Config, programs: TargetUnits | None) -> str | None:
     """The grammar that a model is trained with, if any. The default for programs is `INFER`."""
-    name = config.decoding.grammar or (INFER if programs is not None else NONE)
-    return None if name == NONE or (name == INFER and programs is None) else name
+    trees = isinstance(programs, Programs)
+    name = config.decoding.grammar or (INFER if trees else NONE)
+    return None if name == NONE or (name == INFER and not trees) else name
 
 
-def training_grammar(config: Config, pairs: Sequence[Pair], programs: Programs | None) -> Grammar | None:
+def training_grammar(config: Config, pairs: Sequence[Pair], programs: TargetUnits | None) -> Grammar | None:
     """The grammar of a new model, inferred from the targets of its training pairs or read from a file."""
     name = uses_grammar(config, programs)
     if name is None:
         return None
+    if isinstance(programs, TokenUnits):
+        raise FtorError(
+            f"decoding.grammar: {name} derives tokens, and the targets are in units of several tokens; "
+            'set data.programs = "none" or decoding.grammar = "none"'
+        )
     if name != INFER or programs is None:
         return Grammar.read(name)
     return Grammar.parse(inferred_grammar(pairs, programs, config.model.copies), "inferred grammar")
@@ -56,6 +64,24 @@ def inferred_grammar(
     return infer((pair.target for pair in pairs), units, generality, copied, spelling)
 
 
-def with_programs(predictions: Sequence[Prediction], programs: Programs) -> list[Prediction]:
+def with_programs(predictions: Sequence[Prediction], programs: TargetUnits) -> list[Prediction]:
     """Predictions with the texts of their programs. `?` stands for parts that an output lacks."""
     return [replace(one, program=programs.decode(one.tokens, strict=False)) for one in predictions]
+
+
+def to_judge(
+    pairs: Sequence[Pair], outputs: Sequence[Sequence[str]], programs: TargetUnits
+) -> tuple[list[Pair], list[list[str]]]:
+    """Pairs and outputs such that equal texts have equal tokens, whatever units an output is written in."""
+    if isinstance(programs, TokenUnits):
+        spelled = [replace(pair, target=tuple(programs.spell(pair.target))) for pair in pairs]
+        return spelled, [programs.spell(output) for output in outputs]
+    return list(pairs), [_usual_units(programs, output) for output in outputs]
+
+
+def _usual_units(programs: Programs, output: Sequence[str]) -> list[str]:
+    """The units in which the text of an output is encoded."""
+    try:
+        return programs.encode(programs.decode(output))
+    except ProgramError:
+        return list(output)

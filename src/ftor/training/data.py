@@ -11,8 +11,8 @@ from ftor.datasets.splits import hold_out, load_splits
 from ftor.model.model import Model
 from ftor.reporting import Report
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
-from ftor.text.programs import Programs, UnitSettings
-from ftor.text.programs.pairs import encode_pairs, learn_programs
+from ftor.text.programs import UnitSettings
+from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import DataError, Pair
 
 BYTES_PER_CUBE = 12
@@ -30,7 +30,7 @@ class TrainingData:
         reachable_dev: the dev pairs whose target length has a probability above 0.
         train_name: name of the training file, for messages.
         data_folder: the data folder that the user named, if any.
-        programs: how targets are written in units, if they are programs.
+        programs: how targets are written in units, if they are.
     """
 
     train: list[Pair]
@@ -39,7 +39,7 @@ class TrainingData:
     reachable_dev: list[Pair]
     train_name: str
     data_folder: Path | None = None
-    programs: Programs | None = None
+    programs: TargetUnits | None = None
 
 
 def load_training_data(

@@ -11,6 +11,7 @@ from ftor.text.programs.arities import solve_arities
 from ftor.text.programs.codec import Programs, find_notation
 from ftor.text.programs.notations import NOTATIONS, Notation, learn
 from ftor.text.programs.parsing import Node, Program, ProgramError
+from ftor.text.programs.tokens import TokenUnits
 from ftor.text.programs.units import UnitSettings
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Program",
     "ProgramError",
     "Programs",
+    "TokenUnits",
     "UnitSettings",
     "find_notation",
     "learn",
