@@ -6,7 +6,11 @@ import sys
 from pathlib import Path
 
 import battery
-from battery import overnight
+from battery import overnight, runs
+from battery.task import TRAIN
+from ftor.files import read_json_lines
+
+ALL = (*battery.NAMES, *overnight.NAMES)
 
 
 def make(options: argparse.Namespace) -> None:
@@ -23,6 +27,28 @@ def make(options: argparse.Namespace) -> None:
         print(f"{name}: {said}", file=sys.stderr)
 
 
+def run(options: argparse.Namespace) -> None:
+    """Train on each task with each system and seed. Runs that the file of results has are left out."""
+    names = options.task or [name for name in ALL if (options.data / name).is_dir()]
+    missing = [name for name in names if not (options.data / name / TRAIN).is_file()]
+    if missing or not names:
+        raise SystemExit(f"{options.data}: no {' '.join(missing) or 'tasks'}; write them with `make`")
+    planned = (
+        runs.Run(options.data / name, system, seed, options.minutes)
+        for seed in options.seeds
+        for name in names
+        for system in options.system
+    )
+    runs.execute_all(planned, options.results)
+
+
+def table(options: argparse.Namespace) -> None:
+    """Print the exact match on test, worst seed first, with mean and minutes."""
+    import timing  # here for start-up time
+
+    timing.print_table("exact match on test", *runs.table(read_json_lines(options.results)))
+
+
 def parser() -> argparse.ArgumentParser:
     """Describe the commands."""
     top = argparse.ArgumentParser(
@@ -35,18 +61,24 @@ def parser() -> argparse.ArgumentParser:
     _add_tasks(making)
     making.add_argument("--seed", type=int, default=0, help="of the generators (default: 0)")
     making.add_argument("--variant", choices=("a", "b"), default="a", help="b: other words and grammars")
+
+    running = commands.add_parser("run", help="train on tasks; finished runs are left out")
+    running.set_defaults(command=run)
+    running.add_argument("data", type=Path, metavar="OUT", help="the folder that `make` wrote")
+    _add_tasks(running)
+    running.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    running.add_argument("--system", nargs="+", choices=runs.SYSTEMS, default=["race"])
+    running.add_argument("--minutes", type=float, help="the limit of each race")
+    running.add_argument("--results", type=Path, required=True, metavar="FILE.jsonl")
+
+    printing = commands.add_parser("table", help="print the results")
+    printing.set_defaults(command=table)
+    printing.add_argument("results", type=Path, metavar="FILE.jsonl")
     return top
 
 
 def _add_tasks(command: argparse.ArgumentParser) -> None:
-    names = [*battery.NAMES, *overnight.NAMES]
-    command.add_argument(
-        "--task",
-        nargs="+",
-        choices=names,
-        metavar="NAME",
-        help=f"default: all generated; of {', '.join(names)}",
-    )
+    command.add_argument("--task", nargs="+", choices=ALL, metavar="NAME", help=f"any of {', '.join(ALL)}")
 
 
 def main() -> None:

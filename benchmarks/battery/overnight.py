@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from battery.task import Pairs, words
+from battery.task import TEST, TRAIN, Pairs, words
 from ftor.config import Config
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.reading import read_pairs, write_pairs
@@ -51,6 +51,6 @@ def write(domain: str, data: Path, folder: Path) -> str:
         return f"skipped: no {files[0]}; set FTOR_DATA to the folder that has overnight/"
     pairs = [(" ".join(pair.source), pair.target_text) for file in files for pair in read_pairs(file)]
     train, test, most = size_split(pairs)
-    write_pairs(train, folder / "train.tsv")
-    write_pairs(test, folder / "test.tsv")
+    write_pairs(train, folder / TRAIN)
+    write_pairs(test, folder / TEST)
     return f"{len(train)} training pairs of at most {most} units, {len(test)} test pairs of more"

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from ftor.files import write_json
 from ftor.text.reading import write_pairs
 
+TRAIN, TEST, GRAMMAR, DESCRIPTION = "train.tsv", "test.tsv", "grammar.cfg", "task.json"
+"""The files of a task's folder."""
 TRIES = 400
 """Samples per wanted pair. A generator that needs more cannot make enough different pairs."""
 
@@ -79,12 +82,13 @@ class Task:
         return all(word in known or self.copied(word) for word in words(text))
 
     def write(self, folder: Path, seed: int) -> None:
-        """Write train.tsv, test.tsv and, if there is a grammar, grammar.cfg."""
+        """Write the files of the task's folder; the grammar only if there is one."""
         train, test = self.split(seed)
-        write_pairs(train, folder / "train.tsv")
-        write_pairs(test, folder / "test.tsv")
+        write_pairs(train, folder / TRAIN)
+        write_pairs(test, folder / TEST)
         if self.grammar is not None:
-            (folder / "grammar.cfg").write_text(self.grammar, "utf-8")
+            (folder / GRAMMAR).write_text(self.grammar, "utf-8")
+        write_json(folder / DESCRIPTION, {"variant": self.variant, "seed": seed})
 
 
 def joined(random: Random, parts: list[str], words: tuple[str, ...]) -> str:
