@@ -22,7 +22,7 @@ def grammar(programs=PROGRAMS, **options):
     return Grammar.parse(infer([program.split() for program in programs], UNITS, **options))
 
 
-@pytest.mark.parametrize("generality", ["typed", "arity"])
+@pytest.mark.parametrize("generality", ["typed", "union", "arity"])
 def test_training_is_accepted(generality):
     inferred = grammar(generality=generality)
     assert all(inferred.accepts(program.split()) for program in PROGRAMS)
@@ -35,6 +35,21 @@ def test_new_combinations_are_accepted_and_other_types_are_not():
     assert not inferred.accepts(["answer", "state", "everything"])
     assert not inferred.accepts(["answer", "state", "all", "all"])
     assert grammar(generality="arity").accepts(["answer", "size", "texas", "state", "everything"])
+
+
+def test_in_a_union_units_of_one_head_fill_the_same_slots():
+    units = UnitSlots(
+        {"h": ".", "k": ".", "f·a": ".", "f·b": "."},
+        ")",
+        heads={"h": "h", "k": "k", "f·a": "f", "f·b": "f"},
+        owners={("h", 0): ("h", 0), ("k", 0): ("k", 0), ("f·a", 0): ("f", 1), ("f·b", 0): ("f", 1)},
+    )
+    programs = [["h", "f·a", "x"], ["k", "f·b", "y"]]
+    by = {kind: Grammar.parse(infer(programs, units, kind)) for kind in ("typed", "union", "arity")}
+    other_filler, other_argument, no_type = ["h", "f·b", "y"], ["h", "f·a", "y"], ["h", "y"]
+    assert [kind for kind in by if by[kind].accepts(other_filler)] == ["union", "arity"]
+    assert [kind for kind in by if by[kind].accepts(other_argument)] == ["union", "arity"]
+    assert [kind for kind in by if by[kind].accepts(no_type)] == ["arity"]
 
 
 def test_lists_are_recursive():

@@ -7,16 +7,17 @@ a rest slot, any number of subtrees up to the closing unit. Slots that share a f
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from ftor.grammar.reading import COPY, GrammarError, Part, Rule
 
-Generality = Literal["typed", "arity"]
+Generality = Literal["typed", "union", "arity"]
 SLOT, REST = ".", "*"
 Place = tuple[str, int]
 """A unit and the number of one of its slots."""
 START: Place = ("", 0)
+EVERYWHERE: Place = ("", -1)
 
 
 @dataclass(frozen=True)
@@ -26,10 +27,14 @@ class UnitSlots:
     Attributes:
         slots: those of each unit, each `SLOT` or `REST`. Any other unit has none.
         close: the unit that ends the subtrees of a rest slot.
+        heads: the head of each unit, if a unit has several symbols.
+        owners: by slot, the head that it belongs to and which of the head's arguments it is.
     """
 
     slots: Mapping[str, Sequence[str]]
     close: str
+    heads: Mapping[str, str] = field(default_factory=dict)
+    owners: Mapping[Place, Place] = field(default_factory=dict)
 
     def of(self, unit: str) -> Sequence[str]:
         """The slots of a unit."""
@@ -105,7 +110,9 @@ def infer(
     Args:
         programs: the training programs in units.
         units: the slots of the units.
-        generality: "typed": slots that share a filler share a type. "arity": every unit fits every slot.
+        generality: how many slots share a type. "typed": slots that share a filler. "union": the same, but
+            by heads: all slots that are the same argument of the same head share a type, and all units with
+            the same head fill it. "arity": all slots, so that every unit fits everywhere.
         copied: units without slots that are copied from sources. A type that has one takes `@copy`.
         spelling: writes the rules in words of the notation instead of units.
     """
@@ -115,23 +122,25 @@ def infer(
     counts = Counter(filler for fillers in filled for filler in fillers)
     used = dict.fromkeys(unit for _, unit in counts)
     slots = {START: SLOT} | {(unit, slot): kind for unit in used for slot, kind in enumerate(units.of(unit))}
+    shared = {place: _shared(place, units, generality) for place in slots}
     types = _Types()
-    for place, unit in counts if generality == "typed" else ((place, "") for place in slots):
-        types.fill(place, unit)
-    fillers: dict[Place, Counter[str]] = {types.find(place): Counter() for place in slots}
+    for place, unit in counts:
+        types.fill(shared[place], units.heads.get(unit, unit) if generality == "union" else unit)
+    type_of = {place: types.find(shared[place]) for place in slots}
+    fillers: dict[Place, Counter[str]] = {kind: Counter() for kind in type_of.values()}
     for (place, unit), count in counts.items():
-        fillers[types.find(place)][unit] += count
-    start = types.find(START)
+        fillers[type_of[place]][unit] += count
+    start = type_of[START]
     order = sorted(fillers, key=lambda place: (place != start, -fillers[place].total(), place))
     names = _names(order, fillers)
     slot_names = {
-        place: names[types.find(place)] + _suffix(place, kind, spelling) for place, kind in slots.items()
+        place: names[type_of[place]] + _suffix(place, kind, spelling) for place, kind in slots.items()
     }
     lines = [
         f"# Inferred from {len(filled)} programs: {len(order)} types, {len(used)} units. Numbers are counts.",
         "",
     ]
-    if start in {types.find(place) for place in slots if place != START}:
+    if start in {type_of[place] for place in slots if place != START}:
         lines += [f"Program -> {names[start]}", ""]
     for place in order:
         alternatives = [
@@ -140,10 +149,17 @@ def infer(
         ]
         copies = sum(count for unit, count in fillers[place].items() if unit in copied)
         lines += _rule(names[place], alternatives + [(COPY, copies)] * (copies > 0))
-    lists = {slot_names[place]: types.find(place) for place, kind in slots.items() if kind == REST}
+    lists = {slot_names[place]: type_of[place] for place, kind in slots.items() if kind == REST}
     for name, place in sorted(lists.items()):
         lines += [*_list_rules(name, names[place] if fillers[place] else None, units.close, spelling), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _shared(place: Place, units: UnitSlots, generality: Generality) -> Place:
+    """The slot whose type a slot has, whatever fills it."""
+    if generality == "arity":
+        return EVERYWHERE
+    return units.owners.get(place, place) if generality == "union" else place
 
 
 def _suffix(place: Place, kind: str, spelling: Spelling | None) -> str:

@@ -11,7 +11,7 @@ from ftor.model.prediction import Prediction
 from ftor.text.programs import ProgramError, Programs, TokenUnits
 from ftor.text.programs.codec import CLOSE_NAME
 from ftor.text.programs.pairs import TargetUnits
-from ftor.text.programs.units import slots
+from ftor.text.programs.units import owners, slots
 from ftor.text.reading import Pair
 
 INFER = "infer"
@@ -56,12 +56,26 @@ def inferred_grammar(
         generality: see `ftor.grammar.inferring.infer`.
         original: whether rules are written in the notation of the programs instead of units.
     """
-    units = UnitSlots({name: slots(unit) for name, unit in programs.units.items()}, CLOSE_NAME)
+    units = _unit_slots(programs)
     copied = {unit for pair in pairs for unit in pair.target if unit in pair.source} if copies else set()
     spelling = None
     if original:
         spelling = Spelling(programs.spell, programs.is_name, programs.notation.separator)
     return infer((pair.target for pair in pairs), units, generality, copied, spelling)
+
+
+def _unit_slots(programs: Programs) -> UnitSlots:
+    trees = {name: unit for name, unit in programs.units.items() if name != CLOSE_NAME}
+    return UnitSlots(
+        {name: slots(unit) for name, unit in programs.units.items()},
+        CLOSE_NAME,
+        {name: repr(unit[0]) for name, unit in trees.items()},
+        {
+            (name, slot): (repr(symbol), argument)
+            for name, unit in trees.items()
+            for slot, (symbol, argument) in enumerate(owners(unit))
+        },
+    )
 
 
 def with_programs(predictions: Sequence[Prediction], programs: TargetUnits) -> list[Prediction]:

@@ -40,6 +40,26 @@ def slots(unit: Unit) -> list[str]:
     return [part for part in unit if isinstance(part, str)]
 
 
+def owners(unit: Unit) -> list[tuple[Symbol, int]]:
+    """For each open slot, the symbol that it belongs to and which of the symbol's children it is."""
+    found: list[tuple[Symbol, int]] = []
+    waiting: list[
+        list[int]
+    ] = []  # for each open symbol its place, its next child, and its number of children
+    for place, part in enumerate(unit):
+        if waiting:
+            waiting[-1][1] += 1
+        if isinstance(part, Symbol):
+            waiting.append([place, 0, abs(part.arity)])  # a rest slot is one child
+        else:
+            symbol = unit[waiting[-1][0]]
+            assert isinstance(symbol, Symbol)
+            found.append((symbol, waiting[-1][1] - 1))
+        while waiting and waiting[-1][1] == waiting[-1][2]:
+            waiting.pop()
+    return found
+
+
 def join(parent: Unit, slot: int, child: Unit) -> Unit:
     """Put a child into a slot of its parent. `slot` counts the open slots from 0."""
     places = [place for place, part in enumerate(parent) if isinstance(part, str)]
