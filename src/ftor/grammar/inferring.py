@@ -209,14 +209,15 @@ def _names(order: Sequence[Place], by_type: Mapping[Place, Counter[str]]) -> dic
     """A name for each type, from the head of its most frequent filler."""
     names: dict[Place, str] = {}
     taken = {"Program"}
+    numbers: Counter[str] = Counter()
     for place in order:
         fillers = by_type[place]
         ranked = sorted(fillers.items(), key=lambda item: (-item[1], item[0]))
         base = next((name for unit, _ in ranked if (name := _camel(unit))), "Type")
-        name, number = base, 1
+        name = base
         while taken & _rule_names(name):
-            number += 1
-            name = f"{base}{number}"
+            numbers[base] += 1
+            name = f"{base}{numbers[base] + 1}"
         taken |= _rule_names(name)
         names[place] = name
     return names

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ftor.grammar.reading import Rule, Words
+from ftor.grammar.reading import Rule, Words, closure
 from ftor.ops.arrays import Array
 from ftor.ops.cyk import NormalForm
 
@@ -141,12 +141,7 @@ def _without_empty(
 
 def nullable_symbols(productions: Sequence[tuple[Any, tuple[Any, ...]]]) -> set[Any]:
     """The left sides from which the empty string derives."""
-    nullable: set[Any] = set()
-    size = -1
-    while len(nullable) > size:
-        size = len(nullable)
-        nullable.update(parent for parent, parts in productions if nullable.issuperset(parts))
-    return nullable
+    return closure(productions, set())
 
 
 def _collapsed(unary: Sequence[_Unary], binary_parents: set[_Symbol]) -> dict[_Symbol, _Symbol]:
@@ -192,10 +187,7 @@ def _useful(start: _Symbol, binary: Sequence[_Binary], unary: Sequence[_Unary]) 
     productive: set[_Symbol] = {part for rule in rules for part in rule[1:] if isinstance(part, _Class)}
     if isinstance(start, _Class):
         productive.add(start)
-    size = -1
-    while len(productive) > size:
-        size = len(productive)
-        productive.update(rule[0] for rule in rules if productive.issuperset(rule[1:]))
+    productive = closure([(rule[0], rule[1:]) for rule in rules], productive)
     children: dict[_Symbol, list[_Symbol]] = {}
     for rule in rules:
         if productive.issuperset(rule):

@@ -20,8 +20,9 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ftor.errors import FtorError, nearest
 
@@ -245,17 +246,32 @@ def _check(rules: Sequence[Rule], name: str) -> None:
 
 
 def _productive(rules: Sequence[Rule]) -> set[str]:
-    productive: set[str] = set()
-    grown = True
-    while grown:
-        grown = False
-        for rule in rules:
-            if rule.name not in productive and all(
-                isinstance(part, Words) or part in productive for part in rule.parts
-            ):
-                productive.add(rule.name)
-                grown = True
-    return productive
+    productions = [(rule.name, [part for part in rule.parts if isinstance(part, str)]) for rule in rules]
+    return closure(productions, set())
+
+
+def closure(productions: Iterable[tuple[Any, Collection[Any]]], known: set[Any]) -> set[Any]:
+    """What is known, and each left side of a production whose parts are known, in linear time."""
+    closed, waiting = set(known), list(known)
+    missing: list[int] = []  # for each production, how many of its different parts are not yet known
+    left_sides: list[Any] = []
+    uses: dict[Any, list[int]] = {}
+    for number, (left, parts) in enumerate(productions):
+        different = set(parts)
+        missing.append(len(different))
+        left_sides.append(left)
+        for part in different:
+            uses.setdefault(part, []).append(number)
+        if not different and left not in closed:
+            closed.add(left)
+            waiting.append(left)
+    while waiting:
+        for number in uses.get(waiting.pop(), ()):
+            missing[number] -= 1
+            if not missing[number] and left_sides[number] not in closed:
+                closed.add(left_sides[number])
+                waiting.append(left_sides[number])
+    return closed
 
 
 def _reachable(rules: Sequence[Rule]) -> set[str]:

@@ -7,6 +7,8 @@ from ftor.text.programs.parsing import Node, Program
 
 LIST_ARITIES = 3
 """A head with so many different numbers of children is a list."""
+WIDEST = 64
+"""A head with more children is a list, even if it always has the same number of them."""
 Head = tuple[str, str]
 """The kind and the text of a node."""
 
@@ -90,7 +92,7 @@ def list_heads(programs: Iterable[Program]) -> tuple[set[Head], set[str]]:
         head
         for head, some in arities.items()
         if head[0] == "list"
-        or (head[0] in ("apply", "curried") and (len(some) >= LIST_ARITIES or _grows(head, some, fillers)))
+        or (head[0] in ("apply", "curried") and (_varies(some) or _grows(head, some, fillers)))
     }
     kinds = Counter(text for _, text in arities)
     several = {
@@ -99,6 +101,10 @@ def list_heads(programs: Iterable[Program]) -> tuple[set[Head], set[str]]:
         if kind in ("apply", "curried") and (kind, text) not in lists and (len(some) > 1 or kinds[text] > 1)
     }
     return lists, several
+
+
+def _varies(arities: set[int]) -> bool:
+    return len(arities) >= LIST_ARITIES or max(arities) > WIDEST
 
 
 def _grows(head: Head, arities: set[int], fillers: Mapping[tuple[Head, int], set[Head]]) -> bool:

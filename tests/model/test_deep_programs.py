@@ -1,0 +1,34 @@
+"""Very deep and very wide programs: no step recurses, and none takes quadratic time."""
+
+import time
+
+import pytest
+
+from ftor.grammar import Grammar
+from ftor.model.programs import inferred_grammar
+from ftor.text.programs import Programs
+from ftor.text.programs.pairs import encode_pairs
+from ftor.text.reading import Pair
+
+WORDS = [f"w{number}" for number in range(5_000)]
+PROGRAMS = {
+    "10,000 levels": ["(f " * 10_000 + "a" + ")" * 10_000, "(f (f b))"],
+    "3,000 heads in each other": ["".join(f"(f{n} " for n in range(3_000)) + "a" + ")" * 3_000, "(f1 a)"],
+    "5,000 children in a list": [f"(and {' '.join(WORDS)})", "(and a b)", "(and a)"],
+    "always 5,000 children": [f"(f {' '.join(WORDS)})", f"(f {' '.join(WORDS[::-1])})"] * 3,
+    "10,000 levels of lists": ["[" * 10_000 + "]" * 10_000, "[1, 2]"],
+}
+
+
+@pytest.mark.parametrize("targets", PROGRAMS.values(), ids=PROGRAMS)
+def test_seconds_are_enough(targets):
+    begun = time.process_time()
+    programs = Programs.learn(targets)
+    pairs = encode_pairs(
+        programs, [Pair(("x",), (), line, None, text) for line, text in enumerate(targets, 1)]
+    )
+    assert programs.decode(pairs[0].target) == targets[0]
+    grammar = Grammar.parse(inferred_grammar(pairs, programs))
+    assert grammar.accepts(pairs[0].target)
+    assert grammar.tree(pairs[0].target).words == pairs[0].target
+    assert time.process_time() - begun < 10  # about 1 s each
