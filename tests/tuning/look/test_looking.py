@@ -1,5 +1,6 @@
 """A look at pairs whose properties are known, because they are generated here."""
 
+import json
 import random
 
 import pytest
@@ -127,12 +128,10 @@ def test_small_data_gets_more_epochs():
 @pytest.mark.parametrize("make", [doubled, reversed_words, timers, tenfold, crossed])
 def test_settings_make_a_configuration(make):
     found = look(make())
-    settings = [setting for finding in found.findings for setting in finding.settings]
-    assert Config.load("transducer", settings)
     values = {**found.settings, **{key: some[0] for key, some in found.open.items()}}
+    config = Config.load("transducer", [f"{key}={json.dumps(value)}" for key, value in values.items()])
     for key, value in values.items():
         section, name = key.split(".")
-        config = Config.load("transducer", settings)
         assert getattr(getattr(config, section), name) == value, key
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ftor.text.reading import Pair
@@ -20,15 +20,21 @@ OTHER_CASE = 0.1
 """Share of the copies that differ in case from which on case is ignored."""
 FAITHFUL_TYPES = 5
 """Number of words that are always copied from which on copying is tried."""
+QUOTED = 0.01
+"""Share of the target tokens that are quoted words of the source from which on it is said."""
 EXAMPLES = 5
 
 
 class Decision(NamedTuple):
-    """Whether the model should copy: its settings, and those that are to be tried."""
+    """Whether the model should copy: a finding with its settings, and settings that are to be tried."""
 
-    settings: dict[str, Value]
-    open: dict[str, tuple[Value, ...]]
     finding: Finding
+    open: dict[str, tuple[Value, ...]]
+
+    @property
+    def may_copy(self) -> bool:
+        """Whether copying is on or to be tried."""
+        return bool(self.open or self.finding.settings["model.copying"])
 
 
 class CopyCounts:
@@ -99,7 +105,7 @@ def decide(counts: CopyCounts, needed_later: Sequence[str]) -> Decision:
 
     Args:
         counts: the copies of the training pairs.
-        needed_later: copied words of dev and test targets that training targets lack.
+        needed_later: copied words of dev targets that training targets lack.
     """
     copies = counts.summary()
     rare = len(counts.rare_copied) >= RARE_TYPES and copies.rare_copied >= RARE_COPIED
@@ -119,9 +125,9 @@ def decide(counts: CopyCounts, needed_later: Sequence[str]) -> Decision:
     if numbers:
         why.append(f"{copies.numbers_copied:.0%} of the numbers in targets stand in the source")
     if needed_later:
-        why.append(f"dev or test targets have new words of their sources ({_some(needed_later)})")
+        why.append(f"dev targets have new words of their sources ({_some(needed_later)})")
     text = f"Words are copied: {'; '.join(why)}."
-    return Decision(settings, {}, Finding(kind="copying", text=text, settings=as_texts(settings)))
+    return Decision(Finding(kind="copying", text=text, settings=settings), {})
 
 
 def _no_evidence(counts: CopyCounts, copies: Copies) -> Decision:
@@ -130,33 +136,20 @@ def _no_evidence(counts: CopyCounts, copies: Copies) -> Decision:
             f"{len(counts.faithful)} words stand in a target whenever they stand in its source "
             f"({_some(counts.faithful)}), but all of them are frequent: copying may help or not."
         )
-        return Decision({}, {"model.copying": (False, True)}, Finding(kind="copying", text=text))
+        return Decision(Finding(kind="copying", text=text), {"model.copying": (False, True)})
     text = (
         f"{copies.same:.0%} of the target tokens are words of their source; none of them calls for copying."
     )
     settings: dict[str, Value] = {"model.copying": False}
-    return Decision(settings, {}, Finding(kind="copying", text=text, settings=as_texts(settings)))
+    return Decision(Finding(kind="copying", text=text, settings=settings), {})
 
 
-def quotes(copies: Copies, programs: bool) -> Finding | None:
+def quotes(copies: Copies, programs: bool) -> Iterator[Finding]:
     """Say that words are only copied with quotes around them, which plain copying cannot do."""
-    if programs or copies.quoted < 0.01:
-        return None
-    text = f"{copies.quoted:.0%} of the target tokens are words of their source with quotes around them."
-    advice = "Write a space between quotes and words in the targets, so that the words can be copied."
-    return Finding(kind="quotes", text=text, warning=True, advice=advice)
-
-
-def as_texts(settings: dict[str, Value]) -> tuple[str, ...]:
-    """Settings as `key=value`, with values as in TOML."""
-    return tuple(f"{key}={toml(value)}" for key, value in settings.items())
-
-
-def toml(value: Value) -> str:
-    """A value as TOML writes it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    if not programs and copies.quoted >= QUOTED:
+        text = f"{copies.quoted:.0%} of the target tokens are words of their source with quotes around them."
+        advice = "Write a space between quotes and words in the targets, so that the words can be copied."
+        yield Finding(kind="quotes", text=text, warning=True, advice=advice)
 
 
 def _some(words: Sequence[str]) -> str:

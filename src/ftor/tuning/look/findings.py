@@ -26,7 +26,7 @@ class Finding(Record):
         kind: a short name; the documentation has a section for each.
         text: what was found.
         warning: whether it may spoil training or evaluation.
-        settings: the settings that follow, `key=value`.
+        settings: the settings that follow, by their keys.
         advice: what to do, where no setting helps.
         split: the file that `lines` are in.
         lines: example lines of that file.
@@ -35,7 +35,7 @@ class Finding(Record):
     kind: str
     text: str
     warning: bool = False
-    settings: tuple[str, ...] = ()
+    settings: dict[str, Value] = {}
     advice: str = ""
     split: Split = "train"
     lines: tuple[int, ...] = ()
@@ -138,7 +138,7 @@ class Look(Record):
         notation: the notation of the programs, None if targets are plain tokens.
         fertility, source_words, target_words, copies, alignment: see their classes.
         findings: what was found, warnings first.
-        settings: the settings that follow, by their keys.
+        settings: the settings of all findings.
         open: settings that the data does not decide, each with the values to try.
     """
 

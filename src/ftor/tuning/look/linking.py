@@ -49,6 +49,8 @@ class Links:
 
 def link(pairs: Sequence[Pair], threshold: float = THRESHOLD) -> list[Links]:
     """Link the target tokens of each pair with its source words."""
+    if not pairs:
+        return []
     posteriors = poisson(pairs, ITERATIONS, start_token=True)
     return [_links(pair, posterior, threshold) for pair, posterior in zip(pairs, posteriors, strict=True)]
 

@@ -7,8 +7,9 @@ from ftor.reporting import Report
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import AUTO, encode_pairs, learn_programs
 from ftor.text.reading import Pair
-from ftor.tuning.look import copies, linking, sizes
-from ftor.tuning.look.findings import Finding, Lengths, Look, Value, Words
+from ftor.tuning.look import copies, held_out, linking, oddities, sizes
+from ftor.tuning.look.almost_programs import not_programs
+from ftor.tuning.look.findings import Finding, Lengths, Look, Split, Value, Words
 
 
 def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] = ()) -> Look:
@@ -16,44 +17,37 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
 
     Args:
         train: the training pairs, at least one.
-        dev, test: other pairs, if there are any. What they need is compared with what training has.
+        dev, test: other pairs, if there are any. What they need is compared with what training has. No
+            setting follows from test pairs.
     """
     programs, program_finding = _programs(train, dev, test, copying=True)
-    train_units, dev_units, test_units = (_units(programs, pairs) for pairs in (train, dev, test))
-    counts = copies.CopyCounts(train_units)
-    known = set(counts.pairs_with)
-    later = dict.fromkeys(
-        token
-        for pair in (*dev_units, *test_units)
-        for token in pair.target
-        if token not in known and token.lower() in {word.lower() for word in pair.source}
-    )
-    copying = copies.decide(counts, list(later))
-    if programs is not None and copying.settings.get("model.copying") is False:
+    all_units = _units(programs, train)
+    counts = copies.CopyCounts(all_units)
+    copying = copies.decide(counts, _new_copies(counts, _units(programs, dev)))
+    if programs is not None and not copying.may_copy:
         programs, program_finding = _programs(train, dev, test, copying=False)
-        train_units = _units(programs, train)
+        all_units = _units(programs, train)
+    bound = oddities.length_bound(all_units)
+    train_units = [pair for pair in all_units if bound is None or oddities.longer_side(pair) <= bound]
     links = linking.link(linking.sample(train_units))
     alignment, alignment_findings = linking.summarise(links)
     need = sizes.fertility(train_units, links)
-    max_fertility, fertility_finding = sizes.max_fertility(need, train_units)
-    size_settings, size_finding = sizes.by_size(train_units)
     copy_summary = counts.summary()
-    quotes = copies.quotes(copy_summary, programs is not None)
-    settings: dict[str, Value] = {
-        "data.programs": "none" if programs is None else AUTO,
-        "data.start_token": True,
-        "model.max_fertility": max_fertility,
-        **copying.settings,
-        **size_settings,
-    }
     findings = [
-        size_finding,
-        fertility_finding,
+        sizes.by_size(train_units),
+        sizes.max_fertility(need, train_units),
         program_finding,
         copying.finding,
+        *copies.quotes(copy_summary, programs is not None),
         *alignment_findings,
-        *([quotes] if quotes else []),
+        *([] if bound is None else [oddities.too_long(all_units, bound)]),
+        *oddities.oddities(train, train_units),
     ]
+    others: dict[Split, Sequence[Pair]] = {"dev": dev, "test": test}
+    for split, pairs in others.items():
+        if pairs:
+            units = _units(programs, pairs)
+            findings += held_out.held_out(split, units, train_units, copying.may_copy, programs)
     unit_lengths = Lengths.of([len(pair.target) for pair in train_units])
     source = Lengths.of([len(pair.source) for pair in train])
     return Look(
@@ -69,9 +63,20 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
         copies=copy_summary,
         alignment=alignment,
         findings=tuple(sorted(findings, key=lambda finding: not finding.warning)),
-        settings=settings,
+        settings={key: value for finding in findings for key, value in finding.settings.items()},
         open=copying.open,
     )
+
+
+def _new_copies(counts: copies.CopyCounts, dev: Sequence[Pair]) -> list[str]:
+    """Words of dev sources that their targets have, and no training target has."""
+    new = dict.fromkeys(
+        token
+        for pair in dev
+        for token in pair.target
+        if token not in counts.pairs_with and token.lower() in {word.lower() for word in pair.source}
+    )
+    return list(new)
 
 
 class _Heard(Report):
@@ -95,15 +100,12 @@ def _programs(
     heard = _Heard()
     splits = {"train": train, "dev": dev, "test": test}
     programs = learn_programs(AUTO, splits, UnitSettings(), copying, heard)
-    text = (heard.warned or heard.said)[0].removeprefix("targets: ")
-    setting = "auto" if programs is not None else "none"
-    return programs, Finding(
-        kind="programs",
-        text=f"Targets: {text}.",
-        warning=bool(heard.warned),
-        settings=(f'data.programs="{setting}"',),
-        advice="Mend this line: without it all targets are programs." if heard.warned else "",
-    )
+    settings: dict[str, Value] = {"data.programs": "none" if programs is None else AUTO}
+    if programs is not None or heard.warned:
+        text = (heard.warned or heard.said)[0].removeprefix("targets: ")
+        text = f"Targets: {text}."
+        return programs, Finding(kind="programs", text=text, warning=bool(heard.warned), settings=settings)
+    return None, not_programs(train, settings)
 
 
 def _units(programs: Programs | None, pairs: Sequence[Pair]) -> list[Pair]:

@@ -30,16 +30,16 @@ def fertility(pairs: Sequence[Pair], links: Sequence[Links]) -> Fertility:
         for one in links
         for position, count in Counter(position for position in one.positions if position).items()
     )
-    return Fertility(all=needed[-1], most=_percentile(needed), of_a_word=_percentile(of_words or [1]))
+    return Fertility(all=needed[-1], most=percentile(needed), of_a_word=percentile(of_words or [1]))
 
 
-def _percentile(values: Sequence[int], share: float = 0.99) -> int:
+def percentile(values: Sequence[int], share: float = 0.99) -> int:
     """The least value that this share of the sorted values does not exceed."""
     return values[min(len(values) - 1, math.ceil(share * len(values)) - 1)]
 
 
-def max_fertility(need: Fertility, pairs: Sequence[Pair]) -> tuple[int, Finding]:
-    """The value of `model.max_fertility`, and why."""
+def max_fertility(need: Fertility, pairs: Sequence[Pair]) -> Finding:
+    """The value of `model.max_fertility`, and why. The start token is one of the positions that it counts."""
     wanted = need.all if need.all <= 2 * need.most else need.most
     value = min(max(wanted, need.of_a_word, LEAST_FERTILITY), MOST_FERTILITY)
     text = (
@@ -49,16 +49,16 @@ def max_fertility(need: Fertility, pairs: Sequence[Pair]) -> tuple[int, Finding]
     beyond = [pair for pair in pairs if needed_fertility(len(pair.source), len(pair.target)) > value]
     if beyond:
         text += f" {len(beyond)} pairs need more than {value} and are left out of training."
-    return value, Finding(
+    return Finding(
         kind="fertility",
         text=text,
         warning=bool(beyond),
-        settings=(f"model.max_fertility={value}",),
+        settings={"model.max_fertility": value, "data.start_token": True},
         lines=tuple(pair.line for pair in beyond[:LINES]),
     )
 
 
-def by_size(pairs: Sequence[Pair]) -> tuple[dict[str, Value], Finding]:
+def by_size(pairs: Sequence[Pair]) -> Finding:
     """Batch size, epochs and width for training pairs whose targets are in units if they are programs."""
     count, longest = len(pairs), max(len(pair.target) for pair in pairs)
     batch = 8 if count < 200 else 16 if count < 1000 else 32
@@ -70,4 +70,4 @@ def by_size(pairs: Sequence[Pair]) -> tuple[dict[str, Value], Finding]:
         "model.width": 100 if count < 1000 else 200,
     }
     text = f"{count} training pairs, the longest target has {longest} tokens or units."
-    return settings, Finding(kind="size", text=text, settings=tuple(f"{k}={v}" for k, v in settings.items()))
+    return Finding(kind="size", text=text, settings=settings)

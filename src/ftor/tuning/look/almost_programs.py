@@ -1,0 +1,53 @@
+"""Targets of which nearly all, but not all, are programs."""
+
+from collections.abc import Sequence
+
+from ftor.text.programs import Notation, ProgramError, learn
+from ftor.text.reading import Pair
+from ftor.tuning.look.findings import Finding, Value
+from ftor.tuning.look.linking import LINES
+
+NEARLY_ALL = 0.8
+BRACKETS = "([{"
+
+
+def not_programs(pairs: Sequence[Pair], settings: dict[str, Value]) -> Finding:
+    """Say that targets are plain tokens, and which lines stand in the way if nearly all are programs."""
+    for name in ("json", "s-expression", "calls"):
+        bad = {pair.line: problem for pair in pairs if (problem := _problem(name, pair.target_text))}
+        if len(bad) > (1 - NEARLY_ALL) * len(pairs):
+            continue
+        if bad:
+            line, problem = next(iter(bad.items()))
+            text = (
+                f"{len(pairs) - len(bad)} of {len(pairs)} targets are programs ({name}), but not all: "
+                f"line {line}: {problem}. Targets are read as plain tokens."
+            )
+        else:
+            text = f"Targets are programs ({name}), but written in several ways: {_spacing(name, pairs)}."
+        advice = "Mend these lines: programs are learnt far better as trees than as plain tokens."
+        lines = tuple(bad)[:LINES]
+        return Finding(
+            kind="programs", text=text, warning=True, settings=settings, advice=advice, lines=lines
+        )
+    return Finding(kind="programs", text="Targets are plain tokens, not programs.", settings=settings)
+
+
+def _problem(name: str, text: str) -> str:
+    """Why a target is no program of the notation, or nothing."""
+    if not any(bracket in text for bracket in BRACKETS):
+        return "it has no brackets"
+    try:
+        Notation(name).read(text)
+    except ProgramError as error:
+        return str(error)
+    return ""
+
+
+def _spacing(name: str, pairs: Sequence[Pair]) -> str:
+    """Why programs, each of which can be read, do not come back to the letter."""
+    try:
+        learn(name, [pair.target_text for pair in pairs])
+    except ProgramError as error:
+        return str(error)
+    return "no target has brackets"

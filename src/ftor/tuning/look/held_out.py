@@ -1,0 +1,152 @@
+"""What dev and test pairs need that training lacks, and whether they are pairs of the same kind."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from ftor.text.programs import ProgramError, Programs
+from ftor.text.reading import Pair
+from ftor.tuning.look.findings import Finding, Split, Value
+from ftor.tuning.look.linking import LINES
+
+SWAPPED = 0.3
+"""Share of words that fit the other column better from which on the columns are swapped."""
+SAME = 0.2
+"""Share of the pairs that are also training pairs that is worth a warning."""
+
+
+def held_out(
+    split: Split,
+    pairs: Sequence[Pair],
+    train: Sequence[Pair],
+    copying: bool,
+    programs: Programs | None,
+) -> Iterator[Finding]:
+    """Findings about the pairs of dev or test.
+
+    Args:
+        split: which of the two.
+        pairs: its pairs, with targets in units if they are programs.
+        train: the training pairs, likewise.
+        copying: whether the model copies words that training lacks.
+        programs: how targets are written in units, if they are.
+    """
+    source_words = {word for pair in train for word in pair.source}
+    target_words = {word for pair in train for word in pair.target}
+    if _swapped(pairs, source_words, {word for pair in train for word in pair.target_text.split()}):
+        text = f"The {split} sources look like training targets, and the targets like sources."
+        advice = f"Swap the columns of the {split} file: source, tab, target."
+        yield _finding(split, "swapped", text, advice, pairs)
+        return
+    yield from _same(split, pairs, train)
+    unknown = [pair for pair in pairs if not source_words.issuperset(pair.source)]
+    if unknown:
+        words = {word for pair in unknown for word in pair.source} - source_words
+        count = _share(unknown, pairs)
+        text = f"{count} {split} sources have words that training lacks ({_some(words)})."
+        settings: dict[str, Value] = {} if split == "test" else {"training.word_dropout": 0.1}
+        advice = "Word dropout trains the vector of unknown words; pretrained vectors help more."
+        yield _finding(split, "unknown-words", text, advice, unknown, warning=False, settings=settings)
+    missing = [pair for pair in pairs if _missing(pair, target_words, copying)]
+    if missing:
+        words = {word for pair in missing for word in _missing(pair, target_words, copying)}
+        count = _share(missing, pairs)
+        text = f"{count} {split} targets need tokens that no training target has ({_some(words)})."
+        advice = "No model can write these tokens: add training pairs that have them."
+        yield _finding(split, "unseen-targets", text, advice, missing)
+    for side in ("source", "target"):
+        most = max(len(getattr(pair, side)) for pair in train)
+        longer = [pair for pair in pairs if len(getattr(pair, side)) > most]
+        if longer:
+            text = f"{_share(longer, pairs)} {split} {side}s are longer than any in training ({most})."
+            yield _finding(split, "longer", text, "", longer, warning=False)
+    if programs is not None:
+        yield from _longer_lists(split, pairs, train, programs)
+
+
+def _swapped(pairs: Sequence[Pair], source_words: set[str], target_words: set[str]) -> bool:
+    """Whether the words of both columns fit the other column better."""
+    sources = [word for pair in pairs for word in pair.source]
+    targets = [word for pair in pairs for word in pair.target_text.split()]
+    if not (sources and targets):
+        return False
+
+    def known(words: Sequence[str], vocabulary: set[str]) -> float:
+        return sum(word in vocabulary for word in words) / len(words)
+
+    gains = (
+        known(sources, target_words) - known(sources, source_words),
+        known(targets, source_words) - known(targets, target_words),
+    )
+    return min(gains) >= 0 and max(gains) > SWAPPED
+
+
+def _same(split: Split, pairs: Sequence[Pair], train: Sequence[Pair]) -> Iterator[Finding]:
+    known = {(pair.source, pair.target, pair.emphasis) for pair in train}
+    same = [pair for pair in pairs if (pair.source, pair.target, pair.emphasis) in known]
+    if len(same) <= SAME * len(pairs):
+        return
+    which = "All" if len(same) == len(pairs) else _share(same, pairs)
+    text = f"{which} {split} pairs are training pairs."
+    advice = f"Take them out of one of the two: the {split} score does not show what is new to the model."
+    yield _finding(split, "same-pairs", text, advice, same)
+
+
+def _missing(pair: Pair, target_words: set[str], copying: bool) -> set[str]:
+    """The target tokens that a model cannot write."""
+    copied = {word.lower() for word in pair.source} if copying else set()
+    return {token for token in pair.target if token not in target_words and token.lower() not in copied}
+
+
+def _longer_lists(
+    split: Split, pairs: Sequence[Pair], train: Sequence[Pair], programs: Programs
+) -> Iterator[Finding]:
+    """Programs in which a symbol has more children than in training."""
+    most: defaultdict[tuple[str, str], int] = defaultdict(int)
+    for pair in train:
+        for head, children in _children(programs, pair):
+            most[head] = max(most[head], children)
+    longer = [
+        pair
+        for pair in pairs
+        if any(head in most and children > most[head] for head, children in _children(programs, pair))
+    ]
+    if longer:
+        text = f"{_share(longer, pairs)} {split} programs have longer lists than any in training."
+        yield _finding(split, "longer", text, "", longer, warning=False)
+
+
+def _children(programs: Programs, pair: Pair) -> Iterator[tuple[tuple[str, str], int]]:
+    try:
+        for node in programs.notation.read(pair.target_text):
+            yield (node.kind, node.text), node.children
+    except ProgramError:
+        return
+
+
+def _finding(
+    split: Split,
+    kind: str,
+    text: str,
+    advice: str,
+    pairs: Sequence[Pair],
+    warning: bool = True,
+    settings: Mapping[str, Value] | None = None,
+) -> Finding:
+    lines = tuple(pair.line for pair in pairs[:LINES])
+    return Finding(
+        kind=kind,
+        text=text,
+        warning=warning,
+        settings=dict(settings or {}),
+        advice=advice,
+        split=split,
+        lines=lines,
+    )
+
+
+def _share(some: Sequence[Pair], pairs: Sequence[Pair]) -> str:
+    return f"{len(some)} of {len(pairs)}"
+
+
+def _some(words: set[str]) -> str:
+    return ", ".join(sorted(words)[:LINES]) + (", …" if len(words) > LINES else "")

@@ -1,0 +1,210 @@
+"""Training pairs that contradict each other, that occur twice, or that differ from the rest."""
+
+import math
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from ftor.text.reading import Pair
+from ftor.tuning.look.association import association
+from ftor.tuning.look.findings import Finding, Value
+from ftor.tuning.look.linking import LINES
+from ftor.tuning.look.sizes import percentile
+
+OUTLIER = 8.0
+"""Median deviations of the log length ratio beyond which a pair differs from the rest."""
+LEAST_DEVIATION = 0.15
+LONG = 5
+"""A side that is so many times as long as that of 99 % of the pairs is too long."""
+LEAST_LONG = 100
+RARE = 0.02
+"""Share of the pairs below which something is an exception."""
+LEAST_PAIRS = 20
+"""With fewer pairs nothing is called an exception."""
+TWINS = 0.05
+"""Least share of the source words that have a twin, in another case or with a mark at the end."""
+MARKS = ".,;:?!"
+MOJIBAKE = ("Ã", "â€", "Â", "\ufffd")
+
+
+def oddities(pairs: Sequence[Pair], units: Sequence[Pair]) -> Iterator[Finding]:
+    """Findings about training pairs.
+
+    Args:
+        pairs: the pairs as they are written.
+        units: the same pairs with targets in units, if they are programs.
+    """
+    yield from _duplicates(pairs)
+    yield from _contradictions(pairs)
+    yield from _strangers(pairs)
+    yield from _one_token(pairs)
+    yield from _twins(pairs)
+    if len(pairs) >= LEAST_PAIRS:
+        yield from _length_ratios(units)
+        yield from _untranslated(pairs)
+        yield from _characters(pairs)
+
+
+def length_bound(units: Sequence[Pair]) -> int | None:
+    """The greatest length that is trained on, if a few pairs are far longer than the others."""
+    lengths = sorted(longer_side(pair) for pair in units)
+    bound = max(LONG * percentile(lengths, 1 - RARE), LEAST_LONG)
+    return bound if lengths[-1] > bound and len(lengths) >= LEAST_PAIRS else None
+
+
+def too_long(units: Sequence[Pair], bound: int) -> Finding:
+    """The pairs beyond a `length_bound`."""
+    long = [pair for pair in units if longer_side(pair) > bound]
+    text = (
+        f"{_pairs(len(long))} of more than {bound} tokens or units, far longer than nearly all others: left "
+        "out of training, because each would cost more than all others together."
+    )
+    settings: dict[str, Value] = {"data.max_length": bound}
+    return Finding(kind="too-long", text=text, warning=True, settings=settings, lines=_lines(long))
+
+
+def longer_side(pair: Pair) -> int:
+    """The length of the longer side."""
+    return max(len(pair.source), len(pair.target))
+
+
+def _duplicates(pairs: Sequence[Pair]) -> Iterator[Finding]:
+    seen: dict[tuple[tuple[str, ...], str], Pair] = {}
+    again = [pair for pair in pairs if seen.setdefault((pair.source, _target(pair)), pair) is not pair]
+    if len(seen) == 1 and again:
+        yield Finding(
+            kind="duplicates",
+            text=f"All {len(pairs)} pairs are the same.",
+            warning=True,
+            advice="Give different pairs: from one pair nothing can be learnt.",
+            lines=_lines(again),
+        )
+    elif again:
+        text = f"{_pairs(len(again))} repeat another pair and count once more."
+        yield Finding(kind="duplicates", text=text, lines=_lines(again))
+
+
+def _contradictions(pairs: Sequence[Pair]) -> Iterator[Finding]:
+    by_source: defaultdict[tuple[tuple[str, ...], str | None], dict[str, Pair]] = defaultdict(dict)
+    for pair in pairs:
+        by_source[pair.source, pair.emphasis].setdefault(_target(pair), pair)
+    several = [list(targets.values()) for targets in by_source.values() if len(targets) > 1]
+    if not several:
+        return
+    first = several[0]
+    text = (
+        f"{len(several)} sources have different targets, such as lines "
+        f"{' and '.join(str(pair.line) for pair in first[:LINES])}: {' '.join(first[0].source)}"
+    )
+    lines = tuple(pair.line for group in several for pair in group)[: 2 * LINES]
+    advice = "Choose one target for each source: of several, the model learns one or none."
+    yield Finding(kind="contradictions", text=text, warning=True, advice=advice, lines=lines)
+
+
+def _strangers(pairs: Sequence[Pair]) -> Iterator[Finding]:
+    found = association(pairs)
+    if found is not None and found.is_chance:
+        text = (
+            "Sources say nothing about their targets: words go together no better than if targets were in "
+            f"random order ({found.found:.2f}, by chance {found.by_chance:.2f})."
+        )
+        advice = "Check that each line has a source and its own target; one column may have been sorted."
+        yield Finding(kind="strangers", text=text, warning=True, advice=advice)
+
+
+def _one_token(pairs: Sequence[Pair]) -> Iterator[Finding]:
+    for side in ("source", "target"):
+        tokens = [getattr(pair, side) for pair in pairs]
+        if all(len(some) == 1 for some in tokens) and max(len(some[0]) for some in tokens) > 1:
+            text = f"Each {side} is one token, such as {tokens[0][0]}: there is nothing to copy or reorder."
+            advice = "Put spaces between the parts of words, for example between letters: w a l k."
+            if len(set(tokens)) > 0.5 * len(pairs):
+                yield Finding(kind="one-token", text=text, warning=True, advice=advice)
+
+
+def _twins(pairs: Sequence[Pair]) -> Iterator[Finding]:
+    words = {word for pair in pairs for word in pair.source}
+    lower = Counter(word.lower() for word in words)
+    cased = [word for word in words if lower[word.lower()] > 1 and word != word.lower()]
+    if len(cased) > TWINS * len(words) and not _case_matters(pairs):
+        text = f"{len(cased)} source words also stand there in another case, such as {min(cased)}."
+        yield Finding(kind="case", text=text, settings={"data.lowercase": True})
+    marked = [word for word in words if word[-1] in MARKS and word.rstrip(MARKS) in words]
+    if len(marked) > TWINS * len(words):
+        text = f"{len(marked)} source words also stand there with a mark at the end, such as {min(marked)}."
+        advice = 'Put a space before the mark, or set data.source_tokenizer="english".'
+        yield Finding(kind="punctuation", text=text, warning=True, advice=advice)
+
+
+def _case_matters(pairs: Sequence[Pair]) -> bool:
+    """Whether sources that differ in case only have different targets."""
+    targets: dict[str, tuple[tuple[str, ...], str]] = {}
+    for pair in pairs:
+        source, target = targets.setdefault(" ".join(pair.source).lower(), (pair.source, _target(pair)))
+        if source != pair.source and target != _target(pair):
+            return True
+    return False
+
+
+def _length_ratios(units: Sequence[Pair]) -> Iterator[Finding]:
+    ratios = [math.log(len(pair.target) / (len(pair.source) + 1)) for pair in units]
+    middle = median(ratios)
+    deviation = max(median(abs(ratio - middle) for ratio in ratios), LEAST_DEVIATION)
+    odd = [
+        pair for pair, ratio in zip(units, ratios, strict=True) if abs(ratio - middle) > OUTLIER * deviation
+    ]
+    if odd and len(odd) <= RARE * len(units):
+        first = odd[0]
+        text = (
+            f"{_pairs(len(odd))} with a far longer or shorter target than the rest, such as line "
+            f"{first.line}: {len(first.source)} source tokens, {len(first.target)} target tokens or units."
+        )
+        advice = "Read these lines: often a line is cut, or two are joined."
+        yield Finding(kind="lengths", text=text, warning=True, advice=advice, lines=_lines(odd))
+
+
+def _untranslated(pairs: Sequence[Pair]) -> Iterator[Finding]:
+    same = [pair for pair in pairs if pair.source == pair.target]
+    if same and len(same) <= RARE * len(pairs):
+        text = f"{_pairs(len(same))} whose target is the source itself, unlike nearly all others."
+        advice = "Read these lines: they may not have been translated."
+        yield Finding(kind="untranslated", text=text, warning=True, advice=advice, lines=_lines(same))
+
+
+def _characters(pairs: Sequence[Pair]) -> Iterator[Finding]:
+    pairs_with: defaultdict[str, list[Pair]] = defaultdict(list)
+    for pair in pairs:
+        text = " ".join((*pair.source, _target(pair)))
+        if not text.isascii():
+            for kind in {_kind(character) for character in text} - {""}:
+                pairs_with[kind].append(pair)
+            if any(part in text for part in MOJIBAKE):
+                pairs_with["characters of a wrong encoding"].append(pair)
+    for kind, some in pairs_with.items():
+        if len(some) <= RARE * len(pairs) or kind == "characters of a wrong encoding":
+            text = f"{_pairs(len(some))} with {kind}, unlike nearly all others."
+            advice = "Read these lines: they may be of another language, or damaged."
+            yield Finding(kind="characters", text=text, warning=True, advice=advice, lines=_lines(some))
+
+
+def _kind(character: str) -> str:
+    """The script of a letter, or what is odd about another character. Empty for a usual one."""
+    if character.isascii():
+        return ""
+    if character.isalpha():
+        script = unicodedata.name(character, "").partition(" ")[0]
+        return "" if script in ("LATIN", "MODIFIER") else f"{script.lower()} letters"
+    return "invisible characters" if unicodedata.category(character) in ("Cc", "Cf", "Co", "Cn") else ""
+
+
+def _target(pair: Pair) -> str:
+    return pair.target_text or " ".join(pair.target)
+
+
+def _pairs(count: int) -> str:
+    return f"{count} pair" + "s" * (count > 1)
+
+
+def _lines(pairs: Sequence[Pair]) -> tuple[int, ...]:
+    return tuple(pair.line for pair in pairs[:LINES])

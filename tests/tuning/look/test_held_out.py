@@ -1,0 +1,73 @@
+"""What dev and test pairs need that training lacks."""
+
+from ftor.tuning.look import look
+from support.pairs import pairs_of
+
+
+def rows(first, last):
+    numbers = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    return [(" ".join(numbers[int(d)] for d in str(i)), " ".join(str(i))) for i in range(first, last)]
+
+
+def found(train, dev, kind, split="dev"):
+    looked = look(pairs_of(train), **{split: pairs_of(dev)})
+    assert {finding.split for finding in looked.findings} <= {"train", split}
+    return [finding for finding in looked.findings if finding.kind == kind]
+
+
+def test_dev_like_training_has_no_findings():
+    looked = look(pairs_of(rows(0, 200)), pairs_of(rows(200, 240)), pairs_of(rows(240, 280)))
+    assert [finding for finding in looked.findings if finding.split != "train"] == []
+
+
+def test_dev_that_equals_training_is_a_warning():
+    (finding,) = found(rows(0, 100), rows(0, 100), "same-pairs")
+    assert finding.warning
+    assert finding.text == "All dev pairs are training pairs."
+    (finding,) = found(rows(0, 100), rows(50, 110), "same-pairs")
+    assert "50 of 60" in finding.text
+
+
+def test_swapped_columns_are_noticed():
+    swapped = [(target, source) for source, target in rows(200, 240)]
+    (finding,) = found(rows(0, 200), swapped, "swapped", "test")
+    assert "Swap" in finding.advice
+    assert not found(rows(0, 200), swapped, "unknown-words")
+
+
+def test_new_words_and_tokens_are_named():
+    dev = [*rows(200, 210), ("one hundred", "1 0 0"), ("one", "1 !")]
+    (finding,) = found(rows(0, 200), dev, "unknown-words")
+    assert finding.lines == (11,)
+    assert finding.settings == {"training.word_dropout": 0.1}
+    (finding,) = found(rows(0, 200), dev, "unknown-words", "test")
+    assert finding.settings == {}
+    (finding,) = found(rows(0, 200), dev, "unseen-targets")
+    assert finding.lines == (12,)
+    assert "!" in finding.text
+
+
+def test_new_words_that_can_be_copied_call_for_copying():
+    train = [(f"say {word}", word) for word in ("a", "b", "c", "d") for _ in range(10)]
+    dev = pairs_of([("say e", "e")])
+    assert look(pairs_of(train), dev).settings["model.copying"] is True
+    assert "unseen-targets" not in {finding.kind for finding in look(pairs_of(train), dev).findings}
+    assert (
+        "model.copying" not in look(pairs_of(train), (), dev).settings
+        or not look(pairs_of(train), (), dev).settings["model.copying"]
+    )
+
+
+def test_longer_pairs_are_counted():
+    (source, target) = found(rows(0, 100), rows(98, 110), "longer")
+    assert (source.text[:8], target.text[:8]) == ("10 of 12", "10 of 12")
+
+
+def test_longer_lists_are_counted():
+    def program(n):
+        names = [f"n{i}" for i in range(n)]
+        return " ".join(names), f"[{', '.join(names)}]"
+
+    train = [program(1 + i % 4) for i in range(40)]
+    findings = found(train, [program(3), program(6)], "longer")
+    assert any("1 of 2 dev programs have longer lists" in finding.text for finding in findings)

@@ -1,0 +1,114 @@
+"""Pairs that contradict each other or differ from the rest. Each finding is absent from sound pairs."""
+
+import random
+
+import pytest
+
+from ftor.tuning.look import look
+from support.pairs import pairs_of
+
+WORDS = {"red": "rouge", "blue": "bleu", "small": "petit", "dog": "chien", "cat": "chat", "sees": "voit"}
+
+
+def sound(count=100):
+    """Different sentences, word by word."""
+    draw = random.Random(1)
+    sources = {tuple(draw.choices(list(WORDS), k=draw.randint(3, 6))): None for _ in range(2 * count)}
+    return [(" ".join(words), " ".join(WORDS[word] for word in words)) for words in list(sources)[:count]]
+
+
+def found(rows, kind, **others):
+    looked = look(pairs_of(rows), **{name: pairs_of(pairs) for name, pairs in others.items()})
+    return [finding for finding in looked.findings if finding.kind == kind]
+
+
+def test_sound_pairs_have_no_warnings():
+    assert look(pairs_of(sound())).warnings == []
+
+
+def with_row(source, target):
+    return [*sound(), (source, target)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rows", "lines"),
+    [
+        ("contradictions", with_row(sound()[0][0], "bleu"), (1, 101)),
+        ("duplicates", [*sound(), sound()[2]], (101,)),
+        ("lengths", with_row("dog", "chien " * 12), (101,)),
+        ("untranslated", with_row("red dog cat", "red dog cat"), (101,)),
+        ("characters", with_row("red собака cat", "rouge chien chat"), (101,)),
+        ("characters", with_row("red d\u200bog", "rouge chien"), (101,)),
+        ("characters", with_row("red cafÃ© dog", "rouge cafe chien"), (101,)),
+        ("too-long", with_row("red " * 3000, "rouge " * 3000), (101,)),
+    ],
+)
+def test_a_pair_that_differs_is_named(kind, rows, lines):
+    (finding,) = found(rows, kind)
+    assert finding.lines == lines
+    assert found(sound(), kind) == []
+
+
+def test_a_long_line_changes_no_other_setting():
+    plain, long = look(pairs_of(sound())), look(pairs_of(with_row("red " * 3000, "rouge " * 3000)))
+    assert long.settings.pop("data.max_length") == 100
+    assert long.settings == plain.settings
+
+
+def test_identical_pairs_are_a_warning():
+    (finding,) = found([("a b", "c")] * 30, "duplicates")
+    assert finding.warning
+    assert "All 30 pairs" in finding.text
+
+
+def test_targets_in_another_order_are_noticed():
+    rows = sound()
+    targets = [target for _, target in rows]
+    random.Random(3).shuffle(targets)
+    assert found([(source, target) for (source, _), target in zip(rows, targets, strict=True)], "strangers")
+    assert not found(rows, "strangers")
+
+
+def test_words_without_spaces_are_noticed():
+    rows = [("".join(random.Random(i).choices("abcde", k=5)), f"{i}x") for i in range(40)]
+    assert {finding.text.split()[1] for finding in found(rows, "one-token")} == {"source", "target"}
+
+
+def test_words_in_two_cases_are_looked_up_in_lower_case():
+    rows = [*sound(), *((source.capitalize(), target) for source, target in sound())]
+    (finding,) = found(rows, "case")
+    assert finding.settings == {"data.lowercase": True}
+    different = [*sound(), *((source.capitalize(), target + " !") for source, target in sound())]
+    assert not found(different, "case")
+
+
+def test_marks_at_the_end_of_words_are_noticed():
+    assert found([(source + "?", target) for source, target in sound()], "punctuation")
+    assert not found([(source + " ?", target) for source, target in sound()], "punctuation")
+
+
+def test_quotes_around_copied_words_are_noticed():
+    rows = [(f"call person{i}", f'phone "person{i}" now') for i in range(40)]
+    assert found(rows, "quotes")
+    assert not found([(s, t.replace('"', "")) for s, t in rows], "quotes")
+
+
+def programs(count=50):
+    return [(f"x{i} and y{i % 5}", f"( and x{i} ( of y{i % 5} ) )") for i in range(count)]
+
+
+def test_the_line_that_is_no_program_is_named():
+    (finding,) = found([*programs(), ("one more", "( and x1 ( of y )")], "programs")
+    assert finding.warning
+    assert finding.lines == (51,)
+    assert "50 of 51" in finding.text
+    (finding,) = found(programs(), "programs")
+    assert not finding.warning
+    (finding,) = found(sound(), "programs")
+    assert not finding.warning
+
+
+def test_programs_that_are_spaced_differently_are_named():
+    (finding,) = found([*programs(), ("x1 and y1", "(and x1 (of y1))")], "programs")
+    assert finding.warning
+    assert "line 51" in finding.text
