@@ -1,6 +1,6 @@
 """The training, dev and test pairs of an experiment: finding, generating, reading and holding out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from ftor.config import Config, ConfigError
 from ftor.datasets import DATASETS, TASKS
 from ftor.datasets.folders import data_folders, find_file, missing, require_file
 from ftor.reporting import Report
-from ftor.text.reading import DataError, Pair, read_pairs, write_pairs
+from ftor.text.reading import DataError, Pair, PairsFile, write_pairs
 
 HELD_OUT = 10
 """Every tenth training pair is dev where there is no dev file."""
@@ -24,6 +24,7 @@ class Splits:
         test: pairs of the test file, empty without one.
         paths: the file of each split.
         data_folder: the data folder that the user named, if any.
+        left_out: for each file with bad lines, how many are left out.
     """
 
     train: list[Pair]
@@ -31,6 +32,7 @@ class Splits:
     test: list[Pair]
     paths: dict[str, Path]
     data_folder: Path | None = None
+    left_out: tuple[str, ...] = ()
 
 
 def load_splits(config: Config, data_folder: Path | None, run_folder: Path, report: Report) -> Splits:
@@ -40,22 +42,28 @@ def load_splits(config: Config, data_folder: Path | None, run_folder: Path, repo
         config: names the files and the task.
         data_folder: the data folder, if the user named one.
         run_folder: the folder of the run. Generated pairs are written to its folder `data`.
-        report: receives where the pairs come from.
+        report: receives where the pairs come from, and bad lines of own files, which are left out.
 
     Raises:
-        DataError: if a file is missing, or with every bad line of all files.
+        DataError: if a file is missing or has no pairs, or with every bad line of files of a published
+            dataset.
     """
     paths = _find(config, data_folder, run_folder, report)
     data = config.data
-    problems, pairs = [], dict[str, list[Pair]]()
+    problems, files = [], dict[str, PairsFile]()
+    go_on = None if data.task in DATASETS else report  # a published file with bad lines is damaged
     for split, path in paths.items():
         try:
-            pairs[split] = read_pairs(path, data.source_tokenizer, data.target_tokenizer, data.emphasis)
+            files[split] = PairsFile.read(
+                path, data.source_tokenizer, data.target_tokenizer, data.emphasis, go_on
+            )
         except DataError as error:
             problems.append(str(error))
     if problems:
         raise DataError("\n".join(problems))
-    return Splits(pairs["train"], pairs.get("dev"), pairs.get("test", []), paths, data_folder)
+    left_out = tuple(file.left_out for file in files.values() if file.problems)
+    pairs = {split: file.pairs for split, file in files.items()}
+    return Splits(pairs["train"], pairs.get("dev"), pairs.get("test", []), paths, data_folder, left_out)
 
 
 def hold_out(pairs: list[Pair], report: Report) -> tuple[list[Pair], list[Pair]]:
@@ -98,14 +106,20 @@ def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Re
         return paths
     generate = _generator(config.data.task)
     if generate is None or paths:
-        absent = ", ".join(name for split, name in names.items() if split not in paths)
-        raise DataError(missing(absent, data_folder))
+        absent = [name for split, name in names.items() if split not in paths]
+        raise DataError(missing(", ".join(absent), data_folder) + _how_to_get(absent))
     pairs = generate()
     paths = {split: generated / name for split, name in names.items()}
     for split, path in paths.items():
         write_pairs(pairs[split], path)
     report.say(f"data: {config.data.task} generated in {generated}")
     return paths
+
+
+def _how_to_get(files: Sequence[str]) -> str:
+    """The command that downloads published files, as the end of a message. Empty for other files."""
+    known = [dataset.name for dataset in DATASETS.values() if dataset.files.keys() & set(files)]
+    return f"; to download it: ftor data fetch {' '.join(known)}" if known else ""
 
 
 def _generator(task: str) -> Callable[[], dict[str, list[tuple[str, str]]]] | None:

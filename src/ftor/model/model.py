@@ -30,7 +30,7 @@ from ftor.model.tensors import save_tensors
 from ftor.networks import Network, build
 from ftor.reporting import SILENT, Report
 from ftor.text.programs.pairs import TargetUnits, encode_pairs
-from ftor.text.reading import Pair, read_pairs, read_source, read_sources
+from ftor.text.reading import Pair, PairsFile, read_source, read_sources
 from ftor.text.vocabularies import Vocabularies
 
 OWN = "own"
@@ -251,11 +251,16 @@ class Model:
 
         Args:
             pairs: pairs, or a TSV file of pairs.
-            lengths, report, grammar: as in `predict`.
+            lengths, grammar: as in `predict`.
+            report: receives the progress, and the bad lines of a file, which are left out. Without a report
+                they are an error.
         """
+        left_out = ""
         if isinstance(pairs, str | Path):
-            data = self.config.data
-            pairs = read_pairs(Path(pairs), data.source_tokenizer, data.target_tokenizer, data.emphasis)
+            data, go_on = self.config.data, None if report is SILENT else report
+            tokenizers = data.source_tokenizer, data.target_tokenizer
+            file = PairsFile.read(Path(pairs), *tokenizers, data.emphasis, go_on)
+            pairs, left_out = file.pairs, file.left_out
         if self.programs is not None:
             pairs = encode_pairs(self.programs, pairs)
         predictions = self.predict(
@@ -266,7 +271,10 @@ class Model:
             structure=False,
             report=report,
         )
-        return self.judge(pairs, [prediction.tokens for prediction in predictions], report)
+        metrics = self.judge(pairs, [prediction.tokens for prediction in predictions], report)
+        if left_out:
+            report.warn(f"left out: {left_out}")
+        return metrics
 
     def judge(
         self,

@@ -1,14 +1,19 @@
 """Reads pairs of source and target from TSV files."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import codecs
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
 from ftor.config import Tokenizer
 from ftor.errors import FtorError
+from ftor.reporting import Report
 from ftor.text import emphasis as emphasising
 from ftor.text.tokenizing import tokenize
+
+PROBLEMS_SHOWN = 5
+"""Bad lines that are named one by one, where reading goes on."""
 
 
 class DataError(FtorError):
@@ -94,19 +99,21 @@ def read_sources(
     return sources
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, str | None]]:
+def read_lines(path: Path, report: Report | None = None) -> Iterator[tuple[int, str | None]]:
     """Yield the number and the text of each line. The text is None if it is not UTF-8.
 
-    Blank lines at the end are left out.
+    Blank lines at the end are left out. With `report`, lines that are not UTF-8 are read as Windows-1252, the
+    encoding of old spreadsheets, and the first of them is named.
     """
     try:
-        return decoded_lines(path.read_bytes())
+        raw = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
+    return decoded_lines(raw) if report is None else guessed_lines(raw, str(path), report)
 
 
 def decoded_lines(raw: bytes) -> Iterator[tuple[int, str | None]]:
-    """Decode lines like `read_lines`."""
+    """Decode lines like `read_lines` without a report."""
     lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     while lines and not lines[-1].strip():
         lines.pop()
@@ -115,6 +122,101 @@ def decoded_lines(raw: bytes) -> Iterator[tuple[int, str | None]]:
             yield number, line.rstrip(b"\r").decode("utf-8")
         except UnicodeDecodeError:
             yield number, None
+
+
+def guessed_lines(raw: bytes, name: str, report: Report) -> Iterator[tuple[int, str]]:
+    """Decode lines like `read_lines` with a report. `name` is that of the file, for messages."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        report.warn(f"{name}:1: the file is UTF-16, not UTF-8; it is read as such")
+        raw = raw.decode("utf-16", "replace").encode()
+    lines = raw.removeprefix(codecs.BOM_UTF8).split(b"\n")
+    guessed = 0
+    for number, text in decoded_lines(raw):
+        if text is None:
+            text = lines[number - 1].rstrip(b"\r").decode("cp1252", "replace")
+            if not guessed:
+                report.warn(f"{name}:{number}: not UTF-8; such lines are read as Windows-1252 (Latin-1)")
+            guessed += 1
+        yield number, text
+    if guessed > 1:
+        report.warn(f"{name}: {guessed} lines are not UTF-8")
+
+
+@dataclass(frozen=True)
+class PairsFile:
+    """What a TSV file has.
+
+    Attributes:
+        path: the file.
+        pairs: its pairs.
+        problems: what is wrong with other lines, by their numbers.
+        lines: the number of lines.
+    """
+
+    path: Path
+    pairs: list[Pair]
+    problems: dict[int, str]
+    lines: int
+
+    @classmethod
+    def read(
+        cls,
+        path: Path,
+        source_tokenizer: Tokenizer = "whitespace",
+        target_tokenizer: Tokenizer = "whitespace",
+        emphasis: bool = False,
+        report: Report | None = None,
+    ) -> "PairsFile":
+        """Read a file.
+
+        Args:
+            path: the file.
+            source_tokenizer, target_tokenizer: split the texts.
+            emphasis: whether each source is `sentence ; word`.
+            report: receives bad lines, which are left out, and how many there are. Without it they are an
+                error.
+
+        Raises:
+            DataError: if there are no pairs, or without `report` if there are bad lines.
+        """
+        pairs, problems, no_tab, lines = list[Pair](), dict[int, str](), 0, 0
+        for number, text in read_lines(path, report):
+            lines += 1
+            columns = [] if text is None else [column.strip() for column in text.split("\t")]
+            while report is not None and len(columns) > 2 and not columns[-1]:
+                columns.pop()  # spreadsheets write empty columns
+            no_tab += len(columns) == 1
+            problem = _problem(text, columns)
+            if problem:
+                problems[number] = problem
+                continue
+            try:
+                source, word = read_source(columns[0], source_tokenizer, emphasis)
+            except DataError as error:
+                problems[number] = str(error)
+                continue
+            target = tokenize(columns[1], target_tokenizer)
+            pairs.append(Pair(source, target, number, word, columns[1]))
+        file = cls(path, pairs, problems, lines)
+        file._check(no_tab, report)
+        return file
+
+    def _check(self, no_tab: int, report: Report | None) -> None:
+        """Raise, or report, what is wrong. `no_tab` is the number of lines without a tab."""
+        if no_tab == self.lines > 1:
+            raise DataError(f"{self.path}:1: no tab in any of the {self.lines} lines; is it a CSV file?")
+        if self.problems and (report is None or not self.pairs):
+            raise DataError("\n".join(_listed(self.path, self.problems, report is None)))
+        if not self.pairs:
+            raise DataError(f"{self.path}: no pairs in the file")
+        if report is not None and self.problems:
+            for message in _listed(self.path, self.problems):
+                report.warn(f"{message}; left out")
+
+    @property
+    def left_out(self) -> str:
+        """How many lines are left out. Empty if none is."""
+        return f"{self.path}: {len(self.problems)} of {self.lines} lines" if self.problems else ""
 
 
 def read_pairs(
@@ -127,31 +229,25 @@ def read_pairs(
 
     With `emphasis` each source is `sentence ; word`.
     """
-    pairs, problems = [], []
-    for number, text in read_lines(path):
-        columns = [] if text is None else [column.strip() for column in text.split("\t")]
-        problem = _problem(text, columns)
-        if problem:
-            problems.append(f"{path}:{number}: {problem}")
-            continue
-        try:
-            source, word = read_source(columns[0], source_tokenizer, emphasis)
-        except DataError as error:
-            problems.append(f"{path}:{number}: {error}")
-            continue
-        target = tokenize(columns[1], target_tokenizer)
-        pairs.append(Pair(source, target, number, word, columns[1]))
-    if problems:
-        raise DataError("\n".join(problems))
-    if not pairs:
-        raise DataError(f"{path}: no pairs in the file")
-    return pairs
+    return PairsFile.read(path, source_tokenizer, target_tokenizer, emphasis).pairs
+
+
+def _listed(path: Path, problems: Mapping[int, str], complete: bool = False) -> Iterator[str]:
+    """Each problem with its line; unless `complete`, only the first few, and how many others there are."""
+    most = len(problems) if complete else PROBLEMS_SHOWN
+    for number, problem in list(problems.items())[:most]:
+        yield f"{path}:{number}: {problem}"
+    if len(problems) > most:
+        first = list(problems)[most]
+        yield f"{path}:{first} and {len(problems) - most - 1} later lines: more of this kind"
 
 
 def _problem(text: str | None, columns: Sequence[str]) -> str:
     """What is wrong with a line. Empty if nothing is."""
     if text is None:
         return "not UTF-8"
+    if "\0" in text:
+        return "not a line of text"
     if len(columns) < 2:
         return "no tab between source and target"
     if len(columns) > 2:

@@ -1,4 +1,4 @@
-"""`ftor data`: find, get and generate data. One file per command."""
+"""`ftor data`: look at, find, get and generate data. One file per command."""
 
 import typer
 
@@ -6,9 +6,11 @@ from ftor.cli.data.fetch import fetch
 from ftor.cli.data.generate import generate
 from ftor.cli.data.import_ import import_
 from ftor.cli.data.list import list_
+from ftor.cli.data.look import look
 from ftor.cli.data.trivial import trivial
 
-data_app = typer.Typer(no_args_is_help=True, help="Find, get and generate data.")
+data_app = typer.Typer(no_args_is_help=True, help="Look at, find, get and generate data.")
+data_app.command("look", epilog="Example: ftor data look pairs.tsv --dev dev.tsv")(look)
 data_app.command("list", epilog="Example: ftor data list --data-dir ~/corpora")(list_)
 data_app.command("fetch", epilog="Example: ftor data fetch geo geobase --to ~/corpora")(fetch)
 data_app.command("import", epilog="Example: ftor data import data.zip --to ~/corpora")(import_)

@@ -133,7 +133,7 @@ class Look(Record):
     Attributes:
         pairs: the number of pairs in each file.
         source, target: lengths in tokens.
-        units: lengths of targets in units, if they are programs.
+        units: lengths of targets in units, if they are written in units.
         ratio: mean number of target tokens (units, if there are any) for each source token.
         notation: the notation of the programs, None if targets are plain tokens.
         fertility, source_words, target_words, copies, alignment: see their classes.

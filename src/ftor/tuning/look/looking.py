@@ -3,13 +3,17 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ftor.reporting import Report
+from ftor.reporting import SILENT, Report
 from ftor.text.programs import Programs, UnitSettings
-from ftor.text.programs.pairs import AUTO, encode_pairs, learn_programs
+from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs
+from ftor.text.programs.tokens import TOKENS
 from ftor.text.reading import Pair
 from ftor.tuning.look import copies, held_out, linking, oddities, sizes
 from ftor.tuning.look.almost_programs import not_programs
 from ftor.tuning.look.findings import Finding, Lengths, Look, Split, Value, Words
+
+SHORTER = 1.5
+"""How many times shorter units make targets that are worth it."""
 
 
 def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] = ()) -> Look:
@@ -38,7 +42,7 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
         sizes.max_fertility(need, train_units),
         program_finding,
         copying.finding,
-        *copies.quotes(copy_summary, programs is not None),
+        *copies.quotes(copy_summary, isinstance(programs, Programs)),
         *alignment_findings,
         *([] if bound is None else [oddities.too_long(all_units, bound)]),
         *oddities.oddities(train, train_units),
@@ -47,7 +51,8 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
     for split, pairs in others.items():
         if pairs:
             units = _units(programs, pairs)
-            findings += held_out.held_out(split, units, train_units, copying.may_copy, programs)
+            trees = programs if isinstance(programs, Programs) else None
+            findings += held_out.held_out(split, units, train_units, copying.may_copy, trees)
     unit_lengths = Lengths.of([len(pair.target) for pair in train_units])
     source = Lengths.of([len(pair.source) for pair in train])
     return Look(
@@ -56,7 +61,7 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
         target=Lengths.of([len(pair.target) for pair in train]),
         units=None if programs is None else unit_lengths,
         ratio=unit_lengths.mean / source.mean,
-        notation=None if programs is None else programs.notation.name,
+        notation=programs.notation.name if isinstance(programs, Programs) else None,
         fertility=need,
         source_words=_words(pair.source for pair in train),
         target_words=_words(pair.target for pair in train_units),
@@ -95,20 +100,42 @@ class _Heard(Report):
 
 def _programs(
     train: Sequence[Pair], dev: Sequence[Pair], test: Sequence[Pair], copying: bool
-) -> tuple[Programs | None, Finding]:
+) -> tuple[TargetUnits | None, Finding]:
     """How targets are read as programs, if they are, and what that gives."""
     heard = _Heard()
     splits = {"train": train, "dev": dev, "test": test}
     programs = learn_programs(AUTO, splits, UnitSettings(), copying, heard)
-    settings: dict[str, Value] = {"data.programs": "none" if programs is None else AUTO}
-    if programs is not None or heard.warned:
-        text = (heard.warned or heard.said)[0].removeprefix("targets: ")
-        text = f"Targets: {text}."
-        return programs, Finding(kind="programs", text=text, warning=bool(heard.warned), settings=settings)
-    return None, not_programs(train, settings)
+    if programs is None and not heard.warned:
+        return _token_units(train, dev, test, copying)
+    text = (heard.warned or heard.said)[0].removeprefix("targets: ")
+    return programs, Finding(
+        kind="programs",
+        text=f"Targets: {text}.",
+        warning=bool(heard.warned),
+        settings={"data.programs": "none" if programs is None else AUTO},
+    )
 
 
-def _units(programs: Programs | None, pairs: Sequence[Pair]) -> list[Pair]:
+def _token_units(
+    train: Sequence[Pair], dev: Sequence[Pair], test: Sequence[Pair], copying: bool
+) -> tuple[TargetUnits | None, Finding]:
+    """Targets that are no programs: in units of tokens that come together, if that makes them far shorter."""
+    finding = not_programs(train, {"data.programs": "none"})
+    splits = {"train": train, "dev": dev, "test": test}
+    units = learn_programs(TOKENS, splits, UnitSettings(), copying, SILENT)
+    if units is None or finding.warning:
+        return None, finding
+    before, after = (sum(len(pair.target) for pair in some) for some in (train, encode_pairs(units, train)))
+    if before < SHORTER * after:
+        return None, finding
+    text = (
+        "Targets are plain tokens, but many of them always come together: "
+        f"{after / len(train):.1f} units each, not {before / len(train):.1f} tokens."
+    )
+    return units, Finding(kind="programs", text=text, settings={"data.programs": TOKENS})
+
+
+def _units(programs: TargetUnits | None, pairs: Sequence[Pair]) -> list[Pair]:
     return list(pairs) if programs is None else encode_pairs(programs, pairs)
 
 

@@ -81,7 +81,7 @@ def _duplicates(pairs: Sequence[Pair]) -> Iterator[Finding]:
             lines=_lines(again),
         )
     elif again:
-        text = f"{_pairs(len(again))} repeat another pair and count once more."
+        text = f"{len(again)} of {len(pairs)} pairs repeat an earlier one."
         yield Finding(kind="duplicates", text=text, lines=_lines(again))
 
 
