@@ -28,7 +28,18 @@ def test_the_ledger(trained, data, tmp_path):
 
 
 def test_bad_lines(trained, tmp_path):
-    path = write_lines(tmp_path / "a.tsv", "a\tb", "a")
+    path = write_lines(tmp_path / "a.tsv", "a\tb", "a", "b\tb")
+    finished = run_here("evaluate", trained, path, "--json")
+    assert finished.code == 0
+    assert json.loads(finished.out)["count"] == 2
+    assert finished.err.splitlines() == [
+        f"warning: {path}:2: no tab between source and target; left out",
+        f"warning: left out: {path}: 1 of 3 lines",
+    ]
+
+
+def test_no_pairs(trained, tmp_path):
+    path = write_lines(tmp_path / "a.tsv", "a")
     finished = run_here("evaluate", trained, path)
     assert (finished.code, finished.out) == (1, "")
-    assert finished.err == f"error: {path}:2: no tab between source and target\n"
+    assert finished.err == f"error: {path}:1: no tab between source and target\n"

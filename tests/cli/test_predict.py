@@ -72,15 +72,29 @@ def test_no_lines_are_no_predictions(trained):
     assert (finished.code, finished.out) == (0, "")
 
 
-def test_bad_lines_are_all_named(trained, tmp_path):
-    path = write_lines(tmp_path / "in.txt", "a", "", b"\xff", "b")
+def test_bad_lines_have_errors_and_the_others_outputs(trained, tmp_path):
+    path = write_lines(tmp_path / "in.txt", "a", "", b"\xfc", "b")
     finished = run_here("predict", trained, "--input", path)
-    assert (finished.code, finished.out) == (1, "")
+    records = json_lines(finished)
+    assert [record["source"] for record in records] == ["a", "", "ü", "b"]
+    assert records[1] == {"source": "", "error": "an empty line"}
+    assert all(record["prediction"] for record in (records[0], records[2], records[3]))
     assert finished.err.splitlines() == [
-        f"error: {path}:2: an empty line",
-        f"{path}:3: not UTF-8",
+        f"warning: {path}:3: not UTF-8; such lines are read as Windows-1252 (Latin-1)",
+        f"warning: {path}:2: an empty line",
+        "warning: 1 of 4 lines have no output",
     ]
     assert "stdin:1: an empty line" in run_here("predict", trained, stdin=b" \na\n").err
+
+
+def test_a_line_of_3000_words_costs_only_itself(trained, tmp_path):
+    path = write_lines(tmp_path / "in.txt", "a b", "a " * 3000, "b a")
+    finished = run_here("predict", trained, "--input", path)
+    records = json_lines(finished)
+    assert "tokens is too long: at most 600 can be reordered" in records[1]["error"]
+    alone = json_lines(run_here("predict", trained, "a b", "b a"))
+    assert [records[0], records[2]] == alone
+    assert finished.err.splitlines()[-1] == "warning: 1 of 3 lines have no output"
 
 
 def test_an_empty_argument(trained):

@@ -8,21 +8,51 @@ from support.tiny import run_here, set_arguments, write_lines
 
 
 class TestOwnData:
-    def test_all_bad_lines_of_all_files_are_listed_and_nothing_is_trained(self, own, tmp_path):
-        write_lines(tmp_path / "a.tsv", "a b\ta", "no tab", "\ttarget", "a\t", b"\xff\t\xfe", "a\tb")
-        write_lines(tmp_path / "b.tsv", "a\tb", "one\ttwo\tthree", "last\t")
-        finished = own("--train", "a.tsv", "--dev", "b.tsv", "--test", "a.tsv", "--out", "run")
-        assert (finished.code, finished.out) == (1, "")
-        problems = finished.err.split("error: ")[1].splitlines()
-        assert problems[:6] == [
-            "a.tsv:2: no tab between source and target",
-            "a.tsv:3: no source before the tab",
-            "a.tsv:4: no target after the tab",
-            "a.tsv:5: not UTF-8",
-            "b.tsv:2: expected two columns, source and target, found 3",
-            "b.tsv:3: no target after the tab",
+    def test_bad_lines_are_named_and_the_others_are_trained_on(self, own, tmp_path):
+        write_lines(tmp_path / "a.tsv", "a b\ta", "no tab", "\ttarget", "a\t", "b\tb\t", "a\tb")
+        write_lines(tmp_path / "b.tsv", "b b\tb", "one\ttwo\tthree", "last\t")
+        finished = own("--train", "a.tsv", "--dev", "b.tsv", "--out", "run")
+        assert finished.code == 0
+        warnings = [line for line in finished.err.splitlines() if line.startswith("warning: ")]
+        assert warnings == [
+            "warning: a.tsv:2: no tab between source and target; left out",
+            "warning: a.tsv:3: no source before the tab; left out",
+            "warning: a.tsv:4: no target after the tab; left out",
+            "warning: b.tsv:2: expected two columns, source and target, found 3; left out",
+            "warning: b.tsv:3: no target after the tab; left out",
+            "warning: left out: a.tsv: 3 of 6 lines, b.tsv: 2 of 3 lines",
         ]
-        assert not (tmp_path / "run").exists()
+        assert finished.err.splitlines()[-1] == warnings[-1]
+
+    def test_other_encodings_are_read(self, own, tmp_path):
+        write_lines(
+            tmp_path / "a.tsv", "café noir\tx".encode("latin-1"), "café\ty", "thé\tz".encode("latin-1")
+        )
+        finished = own("--train", "a.tsv", "--out", "run")
+        assert "a.tsv:1: not UTF-8; such lines are read as Windows-1252 (Latin-1)" in finished.err
+        vocabulary = json.loads((tmp_path / "run" / "vocab.json").read_text("utf-8"))
+        assert vocabulary["source"] == ["café", "noir", "thé"]
+
+    @pytest.mark.parametrize("rows", [["a b\tb a"], ["a b\tb a"] * 12], ids=["one pair", "identical pairs"])
+    def test_pairs_that_say_little_are_trained_on(self, own, tmp_path, rows):
+        write_lines(tmp_path / "a.tsv", *rows)
+        assert own("--train", "a.tsv", "--out", "run").code == 0
+
+    def test_a_line_of_3000_words_costs_only_itself(self, own, tmp_path):
+        long = " ".join("ab" * 1500)
+        write_lines(tmp_path / "a.tsv", "a b\tb a", f"{long}\t{long}", "b\tb")
+        write_lines(tmp_path / "b.tsv", "b a\ta b", f"{long}\t{long}")
+        finished = own("--train", "a.tsv", "--dev", "b.tsv", "--out", "run")
+        assert finished.code == 0, finished.err
+        assert "warning: a.tsv:2: a target of 3000 tokens needs about 324 GB" in finished.err
+        assert finished.err.splitlines()[-1] == "warning: left out: a.tsv: 1 long pairs"
+
+    def test_a_csv_file_is_one_line(self, own, tmp_path):
+        write_lines(tmp_path / "a.tsv", *['"a b","b a"'] * 20)
+        finished = own("--train", "a.tsv")
+        assert finished.code == 1
+        error = finished.err.split("error: ")[1]
+        assert error == "a.tsv:1: no tab in any of the 20 lines; is it a CSV file?\n"
 
     def test_windows_files_and_blank_ends_are_fine(self, own, tmp_path):
         write_lines(tmp_path / "a.tsv", b"\xef\xbb\xbfa b\ta b b a\r", "b\tb b\r", "", "  ")

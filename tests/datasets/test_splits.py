@@ -40,7 +40,8 @@ def test_missing_pairs_are_generated_once(tmp_path):
 def test_nothing_is_generated_beside_files_that_are_there(tmp_path):
     write(tmp_path / "data/mirror/dev.tsv")
     with pytest.raises(
-        DataError, match=r"^mirror/train.tsv, mirror/test.tsv: no such file; looked in data, "
+        DataError,
+        match=r"^mirror/train.tsv, mirror/test.tsv: no such file; looked in data, .*: ftor data fetch mirror",
     ):
         load_splits(Config.load("mirror"), None, tmp_path / "run", SILENT)
     assert not (tmp_path / "run").exists()

@@ -9,7 +9,10 @@ import pytest
 import ftor
 from ftor.errors import FtorError
 from ftor.grammar import Grammar
-from ftor.text.reading import DataError
+from ftor.model.predicting import batches_of, predict_or_fail
+from ftor.model.prediction import Prediction
+from ftor.networks.decoding import TooLongError
+from ftor.text.reading import DataError, Source
 
 SENTENCES = ["a b c", "k", "d c b a e f", "a a", "g h i j k a b c", "b"]
 
@@ -148,3 +151,27 @@ class TestGrammar:
         model = ftor.load(run("autoregressive", model__decoder="autoregressive"))
         with pytest.raises(FtorError, match="an autoregressive transducer cannot decode with a grammar"):
             model.predict(["a"], grammar="geo")
+
+
+def test_rows_are_in_the_order_of_their_lengths():
+    assert list(batches_of([5, 1, 3, 2], 2)) == [[1, 3], [2, 0]]
+    assert list(batches_of([], 2)) == []
+
+
+def test_far_longer_rows_are_apart():
+    assert list(batches_of([3000, 10, 12, 2900, 90], 8)) == [[1, 2, 4], [3, 0]]
+
+
+@pytest.mark.parametrize("place", range(5))
+def test_a_sentence_that_is_too_long_costs_only_itself(place):
+    sources = [Source((str(number),)) for number in range(5)]
+
+    def predict(some):
+        if sources[place] in some:
+            raise TooLongError("too long")
+        return [Prediction(source.tokens, source.tokens, 0.0, None) for source in some]
+
+    found = predict_or_fail(predict, sources)
+    assert [one.error for one in found] == ["too long" if number == place else None for number in range(5)]
+    assert [one.source for one in found] == [source.tokens for source in sources]
+    assert found[place].tokens == ()

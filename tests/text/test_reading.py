@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftor.text.reading import DataError, Pair, read_pairs
+from ftor.reporting import Report
+from ftor.text.reading import DataError, Pair, PairsFile, read_pairs
 
 
 def write(path: Path, content: bytes) -> Path:
@@ -61,3 +62,69 @@ def test_any_bytes_give_pairs_or_the_lines_that_are_wrong(tmp_path_factory, cont
     assert bool(pairs) != bool(problems)
     assert all(line.startswith(f"{path}:") for line in problems.splitlines())
     assert all(pair.source and pair.target for pair in pairs)
+
+
+class Messages(Report):
+    def __init__(self):
+        self.warned = []
+
+    def warn(self, text):
+        self.warned.append(text)
+
+
+class TestGoingOn:
+    """With a report, bad lines are named and the others are read."""
+
+    def read(self, tmp_path, content):
+        report, path = Messages(), write(tmp_path / "a.tsv", content)
+        file = PairsFile.read(path, report=report)
+        return file, [warning.removeprefix(str(path)) for warning in report.warned]
+
+    def test_bad_lines_are_left_out(self, tmp_path):
+        file, warned = self.read(tmp_path, b"a\tb\nno tab\na\tb\tc\nlast\tgood\n")
+        assert [pair.line for pair in file.pairs] == [1, 4]
+        assert warned == [
+            ":2: no tab between source and target; left out",
+            ":3: expected two columns, source and target, found 3; left out",
+        ]
+        assert file.left_out == f"{file.path}: 2 of 4 lines"
+
+    def test_many_bad_lines_are_not_all_named(self, tmp_path):
+        file, warned = self.read(tmp_path, b"a\tb\n" + b"x\n" * 20)
+        assert len(warned) == 6
+        assert warned[-1] == ":7 and 14 later lines: more of this kind; left out"
+        assert file.left_out.endswith(": 20 of 21 lines")
+
+    def test_empty_columns_at_the_end_are_ignored(self, tmp_path):
+        file, warned = self.read(tmp_path, b"a\tb\t\t\nc\td\n")
+        assert ([pair.target for pair in file.pairs], warned) == ([("b",), ("d",)], [])
+        assert file.left_out == ""
+
+    def test_latin_1_is_read(self, tmp_path):
+        file, warned = self.read(tmp_path, "é\tü\n".encode() + "è\tö\n".encode("latin-1") * 2)
+        assert [pair.source for pair in file.pairs] == [("é",), ("è",), ("è",)]
+        assert warned == [
+            ":2: not UTF-8; such lines are read as Windows-1252 (Latin-1)",
+            ": 2 lines are not UTF-8",
+        ]
+
+    @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+    def test_utf_16_is_read(self, tmp_path, encoding):
+        file, warned = self.read(tmp_path, "\ufeffé\tü\r\nx\ty\r\n".encode(encoding))
+        assert [pair.source for pair in file.pairs] == [("é",), ("x",)]
+        assert warned == [":1: the file is UTF-16, not UTF-8; it is read as such"]
+
+    def test_a_file_without_tabs_is_one_error(self, tmp_path):
+        with pytest.raises(DataError, match=r"a\.tsv:1: no tab in any of the 3 lines; is it a CSV file\?$"):
+            self.read(tmp_path, b"a,b\nc,d\ne,f\n")
+
+    @given(st.binary(max_size=200))
+    def test_any_bytes_give_pairs_or_an_error(self, tmp_path_factory, content):
+        folder = tmp_path_factory.mktemp("fuzz")
+        try:
+            file, _ = self.read(folder, content)
+        except DataError as error:
+            assert str(folder) in str(error)  # noqa: PT017
+        else:
+            assert file.pairs
+            assert len(file.pairs) + len(file.problems) == file.lines

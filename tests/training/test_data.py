@@ -45,13 +45,14 @@ def lines(pairs):
     return [pair.line for pair in pairs]
 
 
-SHORT, LONG = "a b\tx y\n", "a\tx y z\n"
+SHORT, LONG, OTHER = "a b\tx y\n", "a\tx y z\n", "b a\ty x\n"
 
 
 def test_training_pairs_out_of_reach_are_left_out_and_listed(load, tmp_path):
     report = Messages()
-    loaded = load(report, train=SHORT + LONG + SHORT, dev=SHORT)
+    loaded = load(report, train=SHORT + LONG + SHORT, dev=OTHER)
     assert lines(loaded.train) == [1, 3]
+    assert loaded.left_out == (f"{tmp_path / 'train.tsv'}: 1 long pairs",)
     (warning,) = report.warned
     assert warning.startswith("left out 1 of 3 training pairs: their targets are longer than 2 copies")
     assert warning.endswith(f"{tmp_path / 'train.tsv'}:2: 3 target tokens from 1 source tokens")
@@ -105,9 +106,60 @@ def test_few_pairs_are_dev_pairs_too(load):
     assert report.warned == ["no dev file: the best epoch is chosen on the 9 training pairs themselves"]
 
 
-def test_bad_lines_of_all_files_are_listed(load):
+def test_bad_lines_of_own_files_are_left_out(load, tmp_path):
+    report = Messages()
+    loaded = load(report, train=SHORT + "a\n" + SHORT, dev="b\n" + OTHER)
+    assert (lines(loaded.train), lines(loaded.dev)) == ([1, 3], [2])
+    assert report.warned == [
+        f"{tmp_path / 'train.tsv'}:2: no tab between source and target; left out",
+        f"{tmp_path / 'dev.tsv'}:1: no tab between source and target; left out",
+    ]
+    assert loaded.left_out == (
+        f"{tmp_path / 'train.tsv'}: 1 of 3 lines",
+        f"{tmp_path / 'dev.tsv'}: 1 of 2 lines",
+    )
+
+
+def test_bad_lines_of_published_files_are_an_error(load):
     with pytest.raises(DataError, match=r"train\.tsv:2: .*\n.*dev\.tsv:1: "):
-        load(Messages(), train=SHORT + "a\n", dev="b\n")
+        load(Messages(), {"data.task": "mirror"}, train=SHORT + "a\n", dev="b\n")
+
+
+def test_files_without_any_pair_are_an_error(load):
+    with pytest.raises(DataError, match=r"train\.tsv:1: .*\n.*dev\.tsv: no pairs in the file"):
+        load(Messages(), train="a\n", dev="")
+
+
+def test_dev_pairs_that_are_training_pairs_are_a_warning(load):
+    report = Messages()
+    load(report, train=SHORT + OTHER, dev=OTHER)
+    (warning,) = report.warned
+    assert "all dev pairs are training pairs" in warning
+    load(report, train=SHORT, dev=OTHER)
+    assert len(report.warned) == 1
+
+
+def test_swapped_columns_are_a_warning(load):
+    report = Messages()
+    load(report, train=SHORT, dev="x y\ta b\n")
+    (warning,) = report.warned
+    assert "dev.tsv: its sources look like targets of" in warning
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_pairs_beyond_the_greatest_length_are_not_trained_on(load, tmp_path, split):
+    report, long = Messages(), "a b a b\tx y x y\n"
+    texts = {"train": SHORT, "dev": OTHER}
+    loaded = load(report, TRANSDUCER | {"data.max_length": 3}, **texts | {split: texts[split] + long})
+    assert (lines(loaded.train), lines(loaded.reachable_dev)) == ([1], [1])
+    (warning,) = report.warned
+    if split == "train":
+        start = f"{tmp_path / 'train.tsv'}:2: 4 source and 4 target tokens are more than data.max_length = 3"
+        assert warning == f"{start}; left out of training"
+    else:
+        assert warning.endswith(
+            "dev.tsv: 1 of 2 dev targets are too long for training; the dev loss leaves them out"
+        )
 
 
 class TestMemory:
@@ -116,12 +168,20 @@ class TestMemory:
         free = type("Memory", (), {"available": 2e6})
         monkeypatch.setattr(data.psutil, "virtual_memory", lambda: free)
 
-    def test_long_targets_are_refused(self, load):
-        pair = " ".join("a" * 100)
+    def test_a_pair_that_does_not_fit_costs_only_itself(self, load, tmp_path):
+        pair, report = " ".join("a" * 100), Messages()
+        loaded = load(report, train=SHORT + f"{pair}\t{pair}\n", dev=OTHER)
+        assert lines(loaded.train) == [1]
+        (warning,) = report.warned
+        start = f"{tmp_path / 'train.tsv'}:2: a target of 100 tokens needs about 0 GB of memory"
+        assert warning.startswith(start)
+
+    def test_batches_that_do_not_fit_are_refused(self, load):
+        pair = " ".join("a" * 50)
         with pytest.raises(
-            DataError, match=r"train\.tsv:2: a target of 100 tokens needs about 0 GB of memory"
+            DataError, match=r"train\.tsv:1: a target of 50 tokens needs about 0 GB of memory"
         ):
-            load(Messages(), train=SHORT + f"{pair}\t{pair}\n", dev=SHORT)
+            load(Messages(), train=f"{pair}\t{pair}\n" * 10, dev=SHORT)
 
     def test_what_is_not_reordered_needs_no_memory(self, load):
         pair = " ".join("a" * 100)

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -51,82 +51,114 @@ def predict(
     data_dir: DataDir = None,
     threads: Threads = 1,
 ) -> None:
-    """Translate sentences. Prints JSON lines: source, prediction, tokens, score, length."""
+    """Translate sentences. Prints JSON lines: source, prediction, tokens, score, length.
+
+    A line that is empty or too long has an error instead.
+    """
     import ftor  # here for start-up time
+    from ftor.text.reading import PROBLEMS_SHOWN, DataError
 
     if sentences and input_file:
         raise typer.BadParameter("give sentences or --input, not both", param_hint="--input")
     use_threads(threads)
     model = ftor.load(folder, data_folder=data_dir)
-    lines = list(_sentences(sentences, input_file))
     decoding_grammar = read_grammar(grammar)
-    tokens = list(_tokenized(model, lines, "" if sentences else str(input_file or "stdin")))
-    model.add_words(tokens, TerminalReport())  # for all lines at once: the file of vectors is large
     structure = alignment or fertilities or tree
     if structure:
         model.require_transducer("--alignment, --fertilities, --tree")
-    report = TerminalReport(quiet=len(lines) < 100)
+    lines = list(_lines(model, sentences, input_file))
+    good = [line for line in lines if line.error is None]
+    if lines and not good:
+        raise DataError("\n".join(f"{line.place}{line.error}" for line in lines[:PROBLEMS_SHOWN]))
+    model.add_words([line.tokens for line in good], TerminalReport())  # at once: the file of vectors is large
+    report = TerminalReport(quiet=len(good) < 100)
     malformed: list[str] = []
+    failed: list[str] = []
 
     def records() -> Iterator[dict[str, Any]]:
         for first in range(0, len(lines), LINES_AT_ONCE):
             some = lines[first : first + LINES_AT_ONCE]
-            predictions = model.predict(
-                some,
-                lengths=lengths,
-                grammar=decoding_grammar,
-                batch_size=batch_size,
-                structure=structure,
-                report=report,
+            predictions = iter(
+                model.predict(
+                    [line.text for line in some if line.error is None],
+                    lengths=lengths,
+                    grammar=decoding_grammar,
+                    batch_size=batch_size,
+                    structure=structure,
+                    report=report,
+                )
             )
-            malformed.extend(each.text for each in predictions if each.well_formed is False)
-            for source, prediction in zip(some, predictions, strict=True):
-                yield _record(source, prediction, alignment, fertilities, tree)
+            for line in some:
+                prediction = next(predictions) if line.error is None else None
+                error = line.error if prediction is None else prediction.error
+                if prediction is None or error is not None:
+                    failed.append(f"{line.place}{error}")
+                    yield {"source": line.text, "error": error}
+                else:
+                    malformed.extend([prediction.text] if prediction.well_formed is False else [])
+                    yield _record(line.text, prediction, alignment, fertilities, tree)
 
     write_lines(records(), output)
+    _warn(model, malformed, failed, len(lines))
+
+
+class _Line(NamedTuple):
+    """A line to predict from.
+
+    Attributes:
+        place: the file and the number of the line, for messages. Empty for an argument.
+        text: what it says.
+        tokens: its tokens.
+        error: why it cannot be predicted from. None if it can.
+    """
+
+    place: str
+    text: str
+    tokens: tuple[str, ...] = ()
+    error: str | None = None
+
+
+def _lines(model: "Model", given: list[str] | None, path: Path | None) -> Iterator[_Line]:
+    """Yield sentences from the arguments, a file or stdin."""
+    from ftor.text.reading import DataError  # here for start-up time
+
+    name = str(path) if path else "stdin"
+    for number, text in enumerate(given, 1) if given else _file_lines(path, name):
+        place = f"{text!r}: " if given else f"{name}:{number}: "
+        try:
+            if not text.strip():
+                raise DataError(f"sentences: number {number} is empty" if given else "an empty line")
+            yield _Line(place, text, model.tokenize(text))
+        except DataError as error:
+            if given:
+                raise
+            yield _Line(place, text, error=str(error))
+
+
+def _file_lines(path: Path | None, name: str) -> Iterator[tuple[int, str]]:
+    """Yield the numbers and texts of the lines of a file or of stdin."""
+    from ftor.text.reading import guessed_lines  # here for start-up time
+
+    raw = path.read_bytes() if path else sys.stdin.buffer.read()
+    return guessed_lines(raw, name, TerminalReport())
+
+
+def _warn(model: "Model", malformed: list[str], failed: list[str], count: int) -> None:
+    """Warn of outputs that do not derive from the grammar, and of lines without an output."""
+    from ftor.text.reading import PROBLEMS_SHOWN  # here for start-up time
+
+    report = TerminalReport()
     if malformed:
         lengths_tried = "that the model can write, of the lengths that were tried"
         tried = lengths_tried if model.config.model.structured else "in the model's beam"
-        TerminalReport().warn(
-            f"{len(malformed)} of {len(lines)} outputs do not derive from the grammar, which derives none "
+        report.warn(
+            f"{len(malformed)} of {count} outputs do not derive from the grammar, which derives none "
             f"{tried}; the first is: {malformed[0]}"
         )
-
-
-def _sentences(given: list[str] | None, path: Path | None) -> Iterator[str]:
-    """Yield sentences from the arguments, a file or stdin. Raises an error that names all bad lines."""
-    from ftor.text.reading import DataError, decoded_lines, read_lines  # here for start-up time
-
-    if given:
-        yield from given
-        return
-    name = str(path) if path else "stdin"
-    lines = read_lines(path) if path else decoded_lines(sys.stdin.buffer.read())
-    problems = []
-    for number, text in lines:
-        if text is None or not text.strip():
-            problems.append(f"{name}:{number}: {'not UTF-8' if text is None else 'an empty line'}")
-        else:
-            yield text
-    if problems:
-        raise DataError("\n".join(problems))
-
-
-def _tokenized(model: "Model", lines: list[str], name: str) -> Iterator[tuple[str, ...]]:
-    """Yield the tokens of all lines. Raises an error that names all bad ones.
-
-    `name` is the name of the file, or empty if the lines are arguments.
-    """
-    from ftor.text.reading import DataError  # here for start-up time
-
-    problems = []
-    for number, line in enumerate(lines, 1):
-        try:
-            yield model.tokenize(line)
-        except DataError as error:
-            problems.append(f"{name}:{number}: {error}" if name else f"{line!r}: {error}")
-    if problems:
-        raise DataError("\n".join(problems))
+    for problem in failed[:PROBLEMS_SHOWN]:
+        report.warn(problem)
+    if failed:
+        report.warn(f"{len(failed)} of {count} lines have no output")
 
 
 def _record(

@@ -119,8 +119,8 @@ def _text(name: str) -> str:
         return _shipped_text(name)
     if not name.endswith(".toml"):
         raise ConfigError(
-            f"{name}: no such experiment{hint(name, shipped())}; expected {', '.join(shipped())}, "
-            "or a file that ends in .toml"
+            f"{name}: no such experiment{hint(name, shipped())}; ftor data list shows those that there are, "
+            "and a file ends in .toml"
         )
     try:
         return Path(name).read_text("utf-8")

@@ -23,14 +23,14 @@ from ftor.model.folder import (
     write_description,
 )
 from ftor.model.judging import derives, judge
-from ftor.model.predicting import predict_batch
+from ftor.model.predicting import batches_of, predict_batch, predict_or_fail
 from ftor.model.prediction import Prediction
 from ftor.model.programs import to_judge, training_grammar, uses_grammar, with_programs
 from ftor.model.tensors import save_tensors
 from ftor.networks import Network, build
 from ftor.reporting import SILENT, Report
 from ftor.text.programs.pairs import TargetUnits, encode_pairs
-from ftor.text.reading import Pair, PairsFile, read_source, read_sources
+from ftor.text.reading import Pair, PairsFile, Source, read_source, read_sources
 from ftor.text.vocabularies import Vocabularies
 
 OWN = "own"
@@ -173,7 +173,7 @@ class Model:
         structure: bool = True,
         report: Report = SILENT,
     ) -> list[Prediction]:
-        """Predict the most likely output of each sentence.
+        """Predict the most likely output of each sentence. One that is too long has an error instead.
 
         Args:
             sentences: each is a text or a sequence of tokens.
@@ -197,23 +197,23 @@ class Model:
         if lengths is not None:
             self.require_transducer("--lengths")
         rules = self._read_grammar(grammar)
-        lengths = lengths or (self.config.decoding.lengths if rules is not None else 1)
+        k = lengths or (self.config.decoding.lengths if rules is not None else 1)
         self.add_words((source.tokens for source in sources), report)
         configured = self.config.training.evaluation_batch_size
         batch_size = batch_size or self.config.model.prediction_batch_size(configured, rules is not None)
         structure = structure and self.config.model.structured
-        by_length = sorted(range(len(sources)), key=lambda row: len(sources[row].tokens))
+
+        def predict_some(batch: Sequence[Source]) -> list[Prediction]:
+            # Lengths that the model's own grammar cannot derive are skipped even without the grammar.
+            constraints = k, rules, rules or self.grammar
+            return predict_batch(self.network, self.vocabularies, batch, *constraints, structure)
+
         predictions: dict[int, Prediction] = {}
         was_training = self.network.training
         self.network.eval()
         with torch.no_grad(), report.counting(len(sources)) as count:
-            for first in range(0, len(by_length), batch_size):
-                rows = by_length[first : first + batch_size]
-                batch = [sources[row] for row in rows]
-                # Lengths that the model's own grammar cannot derive are skipped even without the grammar.
-                some = predict_batch(
-                    self.network, self.vocabularies, batch, lengths, rules, rules or self.grammar, structure
-                )
+            for rows in batches_of([len(source.tokens) for source in sources], batch_size):
+                some = predict_or_fail(predict_some, [sources[row] for row in rows])
                 predictions.update(zip(rows, some, strict=True))
                 count.advance(len(rows), "predicted")
         self.network.train(was_training)
@@ -272,6 +272,9 @@ class Model:
             report=report,
         )
         metrics = self.judge(pairs, [prediction.tokens for prediction in predictions], report)
+        errors = [prediction.error for prediction in predictions if prediction.error]
+        if errors:
+            report.warn(f"{len(errors)} outputs are missing and count as wrong; the first: {errors[0]}")
         if left_out:
             report.warn(f"left out: {left_out}")
         return metrics

@@ -1,6 +1,7 @@
 """The predictions of a network for one batch of sentences."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import torch
@@ -11,11 +12,14 @@ from ftor.model.judging import derives
 from ftor.model.prediction import Prediction, Structure
 from ftor.model.structure import structures
 from ftor.networks import Constraint, Network
+from ftor.networks.decoding import TooLongError
 from ftor.text.reading import Source
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import START_TOKEN
 
 Tokens = tuple[str, ...]
+LONG, LONGER = 50, 4
+"""A sentence is not in the batch of one that is `LONGER` times and `LONG` tokens shorter: all are padded."""
 
 
 def predict_batch(
@@ -61,6 +65,34 @@ def predict_batch(
         replace(prediction, well_formed=derives(grammar, vocabularies, prediction.tokens, source))
         for prediction, source in zip(predictions, tokens, strict=True)
     ]
+
+
+def predict_or_fail(
+    predict: Callable[[Sequence[Source]], list[Prediction]], sources: Sequence[Source]
+) -> list[Prediction]:
+    """What `predict` gives for sources. A source that is too long costs only its own output."""
+    try:
+        return predict(sources)
+    except TooLongError as error:
+        if len(sources) == 1:
+            return [Prediction(sources[0].tokens, (), -math.inf, None, error=str(error))]
+        half = len(sources) // 2
+        return [
+            *predict_or_fail(predict, sources[:half]),
+            *predict_or_fail(predict, sources[half:]),
+        ]
+
+
+def batches_of(lengths: Sequence[int], batch_size: int) -> Iterator[list[int]]:
+    """Rows of similar lengths, at most `batch_size` at once, and far longer ones apart."""
+    rows: list[int] = []
+    for row in sorted(range(len(lengths)), key=lambda row: lengths[row]):
+        if rows and (len(rows) == batch_size or lengths[row] > LONGER * lengths[rows[0]] + LONG):
+            yield rows
+            rows = []
+        rows.append(row)
+    if rows:
+        yield rows
 
 
 def _constraint(

@@ -50,6 +50,7 @@ class Prediction:
         length_score: log P(l|x). None for a baseline.
         structure: how the output was made. None if it was not requested, and for a baseline.
         program: the text of an output that is a program. None for an output of plain tokens.
+        error: why there is no output. `tokens` are then empty. None if there is one.
         well_formed: whether the grammar derives the output. False only if the grammar derives no output that
             the model can write. None without a grammar.
     """
@@ -61,6 +62,7 @@ class Prediction:
     structure: Structure | None = field(default=None, repr=False)
     well_formed: bool | None = None
     program: str | None = None
+    error: str | None = None
 
     @property
     def text(self) -> str:

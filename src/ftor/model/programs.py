@@ -80,7 +80,10 @@ def _unit_slots(programs: Programs) -> UnitSlots:
 
 def with_programs(predictions: Sequence[Prediction], programs: TargetUnits) -> list[Prediction]:
     """Predictions with the texts of their programs. `?` stands for parts that an output lacks."""
-    return [replace(one, program=programs.decode(one.tokens, strict=False)) for one in predictions]
+    return [
+        one if one.error else replace(one, program=programs.decode(one.tokens, strict=False))
+        for one in predictions
+    ]
 
 
 def to_judge(

@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ftor.config import TransducerConfig
+from ftor.errors import FtorError
 from ftor.networks.alignment import Reading
 from ftor.networks.network import FLOOR, NBest, Output, Search
 from ftor.nn.padding import inside
@@ -15,6 +16,14 @@ from ftor.text.batches import SourceBatch
 
 SPLITS_AT_ONCE = 3.2e7
 """Σ l³ over the rows that are reordered together when predicting: about 400 MB."""
+
+
+LONGEST = 600
+"""The most positions that are reordered when predicting: it takes about a minute, 1200 would take 16."""
+
+
+class TooLongError(FtorError):
+    """An output, or a source, that is too long to be reordered."""
 
 
 class Decoded(NamedTuple):
@@ -84,6 +93,8 @@ def decode(
         order = batch.source_lengths.argsort()
         halves = [decode(network, batch.take(rows), k, search, allowed) for rows in order.tensor_split(2)]
         return _joined(halves, order)
+    if B == 1:
+        _check_length(network.config, n, 0)
     reading = network.read(batch.source, batch.source_lengths, batch.emphasised)
     best = _best_length(network, batch, reading, k, search, allowed)
     failed = best.scores <= LOG_ZERO
@@ -92,6 +103,13 @@ def decode(
         others = _best_length(network, batch.take(rows), reading.take(rows), 1, None, None)
         best = _joined([best.take(kept), others], torch.cat([kept, rows]))
     return best._replace(choices=best.choices[:, : int(best.lengths.max())])
+
+
+def _check_length(config: TransducerConfig, source: int, target: int) -> None:
+    """Raise if a reordering would take hours or exhaust the memory."""
+    if config.reordered(source, target) > LONGEST:
+        what = f"a source of {source}" if source else f"an output of {target}"
+        raise TooLongError(f"{what} tokens is too long: at most {LONGEST} can be reordered")
 
 
 def _best_length(
@@ -132,6 +150,8 @@ def _decode_in_parts(
 ) -> Decoded:
     """Decode some rows at a time, so that long outputs do not exhaust the memory."""
     B, L = len(lengths), int(lengths.max())
+    if B == 1:
+        _check_length(network.config, 0, L)
     if B == 1 or B * L**3 <= SPLITS_AT_ONCE:
         return _decode_lengths(network, batch, reading, lengths, log_probs, search)
     order = lengths.argsort()
@@ -225,6 +245,8 @@ def _n_best_of_lengths(
             own = batch.take(rows), reading.take(rows), lengths[rows], log_probs[rows]
             parts += _n_best_of_lengths(network, *own, n, search)
         return [parts[place] for place in order.argsort().tolist()]
+    if B == 1:
+        _check_length(network.config, 0, L)
     columns = batch.columns
     assert columns is not None
     log_p = _column_scores(columns, network.token_probabilities(batch, reading, lengths))

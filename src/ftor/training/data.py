@@ -11,6 +11,7 @@ from ftor.datasets.splits import hold_out, load_splits
 from ftor.model.model import Model
 from ftor.reporting import Report
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
+from ftor.text.comparing import looks_swapped, same_pairs
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import DataError, Pair
@@ -31,6 +32,7 @@ class TrainingData:
         train_name: name of the training file, for messages.
         data_folder: the data folder that the user named, if any.
         programs: how targets are written in units, if they are.
+        left_out: how many lines and pairs of each file are left out, for a message at the end.
     """
 
     train: list[Pair]
@@ -40,6 +42,7 @@ class TrainingData:
     train_name: str
     data_folder: Path | None = None
     programs: TargetUnits | None = None
+    left_out: tuple[str, ...] = ()
 
 
 def load_training_data(
@@ -47,7 +50,7 @@ def load_training_data(
 ) -> TrainingData:
     """Load the pairs of an experiment and check that its network can be trained on them.
 
-    Training pairs whose target is too long for the network are left out. If there is no dev file, some
+    Bad lines of own files, and training pairs that are too long, are left out. If there is no dev file, some
     training pairs are held out.
 
     Args:
@@ -71,23 +74,28 @@ def load_training_data(
             dev=None if splits.dev is None else encode_pairs(programs, splits.dev),
             test=encode_pairs(programs, splits.test),
         )
-    train = _reachable(splits.train, config, train_path, report)
-    if not train:
+    reachable = _reachable(splits.train, config, train_path, report)
+    if not reachable:
         raise DataError(f"{train_path}: all targets are too long for model.max_fertility")
+    train = _affordable(reachable, config, train_path, report)
+    too_long = len(splits.train) - len(train)
     dev = splits.dev
     if dev is None:
         train, dev = hold_out(train, report)
+    else:
+        _check_dev(dev, splits.train, splits.paths["dev"], train_path, report)
     _check_memory(train, config, train_path)
-    reachable_dev = [pair for pair in dev if _can_reach(pair, config)]
+    reachable_dev = [pair for pair in dev if _can_reach(pair, config) and not _excess(pair, config)]
     dev_path = splits.paths.get("dev", train_path)
     if not reachable_dev:
-        raise DataError(f"{dev_path}: all dev targets are too long for model.max_fertility")
+        raise DataError(f"{dev_path}: all dev targets are too long for model.max_fertility or for training")
     if len(reachable_dev) < len(dev):
-        report.warn(
-            f"{dev_path}: {len(dev) - len(reachable_dev)} of {len(dev)} dev targets are too long for "
-            "model.max_fertility; the dev loss leaves them out"
-        )
-    return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), data_folder, programs)
+        limit = "model.max_fertility" if all(not _excess(pair, config) for pair in dev) else "training"
+        count = f"{len(dev) - len(reachable_dev)} of {len(dev)}"
+        report.warn(f"{dev_path}: {count} dev targets are too long for {limit}; the dev loss leaves them out")
+    left_out = (*splits.left_out, *([f"{train_path}: {too_long} long pairs"] if too_long else []))
+    folder = data_folder
+    return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), folder, programs, left_out)
 
 
 def wanted_alignments(config: Config, pairs: Sequence[Pair]) -> list[list[tuple[int, int]]] | None:
@@ -143,8 +151,46 @@ def _reachable(pairs: Sequence[Pair], config: Config, path: Path, report: Report
     return [pair for pair in pairs if _can_reach(pair, config)]
 
 
+def _affordable(pairs: Sequence[Pair], config: Config, path: Path, report: Report) -> list[Pair]:
+    """The pairs that are not too long to be trained on. Each other one is named."""
+    kept = []
+    for pair in pairs:
+        excess = _excess(pair, config)
+        if excess:
+            report.warn(f"{path}:{pair.line}: {excess}; left out of training")
+        else:
+            kept.append(pair)
+    if not kept:
+        raise DataError(f"{path}:{pairs[0].line}: {_excess(pairs[0], config)}; so are all other pairs")
+    return kept
+
+
+def _excess(pair: Pair, config: Config) -> str:
+    """Why a pair is too long to be trained on. Empty if it is not."""
+    source, target, most = len(pair.source), len(pair.target), config.data.max_length
+    if most is not None and max(source, target) > most:
+        return f"{source} source and {target} target tokens are more than data.max_length = {most}"
+    needed, free = _bytes(pair, config.model), psutil.virtual_memory().available
+    if needed > free:
+        return (
+            f"a target of {target} tokens needs about {needed / 1e9:.0f} GB of memory for its reorderings, "
+            f"and {free / 1e9:.0f} GB are free"
+        )
+    return ""
+
+
+def _check_dev(
+    dev: Sequence[Pair], train: Sequence[Pair], path: Path, train_path: Path, report: Report
+) -> None:
+    """Warn if dev pairs are the training pairs, or if the columns of one file are swapped."""
+    if len(same_pairs(dev, train)) == len(dev):
+        report.warn(f"{path}: all dev pairs are training pairs of {train_path}; they do not show overfitting")
+    elif looks_swapped(dev, train):
+        report.warn(f"{path}: its sources look like targets of {train_path}: are the columns swapped?")
+
+
 def _check_memory(pairs: Sequence[Pair], config: Config, path: Path) -> None:
-    """Raise if the reorderings of the longest pairs do not fit into memory. Training may reach them late."""
+    """Raise if a batch of the longest pairs does not fit into memory. Training may reach it late."""
     model = config.model
     needed, pair = max(((_bytes(pair, model), pair) for pair in pairs), key=lambda item: item[0])
     # The longest pairs are in the same batch.

@@ -98,6 +98,8 @@ class Run:
             report.say(f"stopped; to resume: {self._resume_command(data_folder, ledger)}")
             return None
         report.say(f"model in {self.folder}")
+        if data.left_out:
+            report.warn(f"left out: {', '.join(data.left_out)}")
         if ledger is not None and self.is_main_process:
             append_json_line(ledger, {"config": self.config.hash, **metrics})
         return metrics

@@ -34,10 +34,12 @@ def timers(count=200):
     return pairs_of((f"a timer for {n} {unit} please", f"( timer ( {unit} {n} ) )") for n, unit in rows)
 
 
-def tenfold(count=100):
+def tenfold(count=100, mixed=True):
+    """Each word writes ten tokens, always in the same order or each time in another one."""
     draw = random.Random(0)
     rows = (words(draw, 1, 3) for _ in range(count))
-    return pairs_of((" ".join(row), " ".join(f"{w}{i}" for w in row for i in range(10))) for row in rows)
+    order = (lambda: draw.sample(range(10), 10)) if mixed else (lambda: range(10))
+    return pairs_of((" ".join(row), " ".join(f"{w}{i}" for w in row for i in order())) for row in rows)
 
 
 def crossed(count=200):
@@ -91,6 +93,14 @@ def test_max_fertility_is_what_single_words_write():
     found = look(tenfold())
     assert found.fertility.all < 10  # a start token and three words could share the work
     assert found.settings["model.max_fertility"] == 10
+
+
+def test_tokens_that_always_come_together_are_units():
+    found = look(tenfold(mixed=False))
+    assert found.settings["data.programs"] == "tokens"
+    assert found.units is not None
+    assert found.units.most == 3
+    assert found.settings["model.max_fertility"] == 4
 
 
 def test_one_long_target_does_not_raise_max_fertility():

@@ -3,13 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from ftor.text.comparing import looks_swapped, same_pairs
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.reading import Pair
 from ftor.tuning.look.findings import Finding, Split, Value
 from ftor.tuning.look.linking import LINES
 
-SWAPPED = 0.3
-"""Share of words that fit the other column better from which on the columns are swapped."""
 SAME = 0.2
 """Share of the pairs that are also training pairs that is worth a warning."""
 
@@ -32,7 +31,7 @@ def held_out(
     """
     source_words = {word for pair in train for word in pair.source}
     target_words = {word for pair in train for word in pair.target}
-    if _swapped(pairs, source_words, {word for pair in train for word in pair.target_text.split()}):
+    if looks_swapped(pairs, train):
         text = f"The {split} sources look like training targets, and the targets like sources."
         advice = f"Swap the columns of the {split} file: source, tab, target."
         yield _finding(split, "swapped", text, advice, pairs)
@@ -63,26 +62,8 @@ def held_out(
         yield from _longer_lists(split, pairs, train, programs)
 
 
-def _swapped(pairs: Sequence[Pair], source_words: set[str], target_words: set[str]) -> bool:
-    """Whether the words of both columns fit the other column better."""
-    sources = [word for pair in pairs for word in pair.source]
-    targets = [word for pair in pairs for word in pair.target_text.split()]
-    if not (sources and targets):
-        return False
-
-    def known(words: Sequence[str], vocabulary: set[str]) -> float:
-        return sum(word in vocabulary for word in words) / len(words)
-
-    gains = (
-        known(sources, target_words) - known(sources, source_words),
-        known(targets, source_words) - known(targets, target_words),
-    )
-    return min(gains) >= 0 and max(gains) > SWAPPED
-
-
 def _same(split: Split, pairs: Sequence[Pair], train: Sequence[Pair]) -> Iterator[Finding]:
-    known = {(pair.source, pair.target, pair.emphasis) for pair in train}
-    same = [pair for pair in pairs if (pair.source, pair.target, pair.emphasis) in known]
+    same = same_pairs(pairs, train)
     if len(same) <= SAME * len(pairs):
         return
     which = "All" if len(same) == len(pairs) else _share(same, pairs)

@@ -10,7 +10,7 @@ from ftor.text.programs.tokens import TOKENS
 from ftor.text.reading import Pair
 from ftor.tuning.look import copies, held_out, linking, oddities, sizes
 from ftor.tuning.look.almost_programs import not_programs
-from ftor.tuning.look.findings import Finding, Lengths, Look, Split, Value, Words
+from ftor.tuning.look.findings import Finding, Lengths, Look, Split, Words
 
 SHORTER = 1.5
 """How many times shorter units make targets that are worth it."""
