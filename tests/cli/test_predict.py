@@ -100,7 +100,7 @@ def test_a_line_of_3000_words_costs_only_itself(trained, tmp_path):
 def test_an_empty_argument(trained):
     finished = run_here("predict", trained, "a", "")
     assert (finished.code, finished.out) == (1, "")
-    assert "sentences: number 2 is empty" in finished.err
+    assert finished.err == "error: '': an empty line\n"
 
 
 @pytest.mark.parametrize(

@@ -127,11 +127,11 @@ def _lines(model: "Model", given: list[str] | None, path: Path | None) -> Iterat
         place = f"{text!r}: " if given else f"{name}:{number}: "
         try:
             if not text.strip():
-                raise DataError(f"sentences: number {number} is empty" if given else "an empty line")
+                raise DataError("an empty line")
             yield _Line(place, text, model.tokenize(text))
         except DataError as error:
             if given:
-                raise
+                raise DataError(f"{place}{error}") from None
             yield _Line(place, text, error=str(error))
 
 

@@ -49,6 +49,16 @@ def crossed(count=200):
     return pairs_of((" ".join(row), " ".join(row[i] for i in (1, 3, 0, 2)).upper()) for row in rows)
 
 
+def plurals(count=300):
+    """An ending whose vowel depends on the stem's. An aligner takes it for a copy of the stem's vowel."""
+    draw, endings = random.Random(0), {"a": "a", "o": "a", "e": "e", "i": "e"}
+    rows = []
+    for _ in range(count):
+        stem = [draw.choice("ptksm"), draw.choice("aoei"), draw.choice("ptksm")]
+        rows.append((" ".join(["PL", *stem]), " ".join([*stem, "l", endings[stem[1]], "r"])))
+    return pairs_of(rows)
+
+
 def kinds(found):
     return {finding.kind for finding in found.warnings}
 
@@ -79,6 +89,10 @@ def test_orders_that_are_not_separable_are_named_with_their_links():
     assert "LSTM" in finding.advice
 
 
+def test_links_that_are_only_frequent_are_no_reason_to_warn():
+    assert "not-separable" not in kinds(look(plurals()))
+
+
 def test_programs_are_measured_in_units_and_numbers_are_copied():
     found = look(timers())
     assert found.notation == "s-expression"
@@ -93,6 +107,16 @@ def test_max_fertility_is_what_single_words_write():
     found = look(tenfold())
     assert found.fertility.all < 10  # a start token and three words could share the work
     assert found.settings["model.max_fertility"] == 10
+
+
+def test_max_fertility_is_enough_for_longer_sources():
+    """Each word writes twelve tokens, of which an aligner can be sure of none."""
+    draw = random.Random(0)
+    counts = [1 + i % 2 for i in range(60)]
+    rows = [(" ".join("ab"[:count]), " ".join(draw.choices("xyz", k=12 * count))) for count in counts]
+    found = look(pairs_of(rows))
+    assert found.fertility.all == 8
+    assert found.settings["model.max_fertility"] == 12
 
 
 def test_tokens_that_always_come_together_are_units():

@@ -55,6 +55,11 @@ def test_a_long_line_changes_no_other_setting():
     assert long.settings == plain.settings
 
 
+def test_a_copied_pair_is_nothing_special_where_much_is_copied():
+    rows = [(f"{source} {source}", f"{source} {target}") for source, target in sound()]
+    assert not found([*rows, ("red dog cat", "red dog cat")], "untranslated")
+
+
 def test_identical_pairs_are_a_warning():
     (finding,) = found([("a b", "c")] * 30, "duplicates")
     assert finding.warning

@@ -61,11 +61,13 @@ class Fertility(Record):
     Attributes:
         all: the least d such that every target has at most d · (source tokens + 1) tokens.
         most: the same for 99 % of the targets.
+        without_start: the same for 99 % of the targets, if the start token writes nothing.
         of_a_word: the most target tokens that the aligner links with one word; 99 % of the words have fewer.
     """
 
     all: int
     most: int
+    without_start: int
     of_a_word: int
 
 

@@ -49,8 +49,9 @@ def held_out(
     if missing:
         words = {word for pair in missing for word in _missing(pair, target_words, copying)}
         count = _share(missing, pairs)
-        text = f"{count} {split} targets need tokens that no training target has ({_some(words)})."
-        advice = "No model can write these tokens: add training pairs that have them."
+        parts = "tokens" if programs is None else "units"
+        text = f"{count} {split} targets need {parts} that no training target has ({_some(words)})."
+        advice = f"The model cannot learn these {parts}: add training pairs that have them."
         yield _finding(split, "unseen-targets", text, advice, missing)
     for side in ("source", "target"):
         most = max(len(getattr(pair, side)) for pair in train)

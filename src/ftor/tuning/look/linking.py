@@ -1,6 +1,6 @@
 """What an aligner explains, and the reorderings that its links need."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +19,8 @@ CELLS = 1_000_000
 """Most cells, source position × target position, of the pairs that are aligned."""
 LINES = 5
 """Example lines of a finding."""
+NECESSARY = 0.95
+"""Least share of the pairs with a token whose sources have the word, for a link that is needed."""
 NOTABLE = 0.02
 """Least share of the pairs with a reordering that is not separable that is worth a warning."""
 MANY = 0.25
@@ -42,17 +44,18 @@ class Links:
     words: list[str | None]
 
     @property
-    def of_words(self) -> list[int]:
-        """The source positions of the target tokens that come from a word for sure, in target order."""
-        return [position for position in self.positions if position]
+    def of_words(self) -> list[tuple[int, str]]:
+        """The source positions of the target tokens that come from a word for sure, and the tokens."""
+        tokens = zip(self.positions, self.pair.target, strict=True)
+        return [(position, token) for position, token in tokens if position]
 
 
-def link(pairs: Sequence[Pair], threshold: float = THRESHOLD) -> list[Links]:
+def link(pairs: Sequence[Pair]) -> list[Links]:
     """Link the target tokens of each pair with its source words."""
     if not pairs:
         return []
     posteriors = poisson(pairs, ITERATIONS, start_token=True)
-    return [_links(pair, posterior, threshold) for pair, posterior in zip(pairs, posteriors, strict=True)]
+    return [_links(pair, posterior, THRESHOLD) for pair, posterior in zip(pairs, posteriors, strict=True)]
 
 
 def _links(pair: Pair, posterior: Array, threshold: float) -> Links:
@@ -83,6 +86,34 @@ def sample(pairs: Sequence[Pair], cells: int = CELLS) -> list[Pair]:
     return [pair for _, pair in short[::step]]
 
 
+class _Necessary:
+    """Tells which links are needed: those of tokens that (nearly) never occur without the source word.
+
+    An aligner is also sure of links between words that only often occur together, such as a vowel of a stem
+    and the same vowel of an ending. From these nothing follows about reordering.
+    """
+
+    def __init__(self, links: Sequence[Links]) -> None:
+        words_of: defaultdict[str, set[str]] = defaultdict(set)
+        for one in links:
+            for position, token in one.of_words:
+                words_of[token].add(one.pair.source[position - 1])
+        self._tokens, self._together = Counter[str](), Counter[tuple[str, str]]()
+        for one in links:
+            source = set(one.pair.source)
+            for token in set(one.pair.target) & words_of.keys():
+                self._tokens[token] += 1
+                self._together.update((word, token) for word in words_of[token] & source)
+
+    def positions(self, one: Links) -> list[int]:
+        """The source positions of the tokens whose links are needed, in target order."""
+        return [
+            position
+            for position, token in one.of_words
+            if self._together[one.pair.source[position - 1], token] >= NECESSARY * self._tokens[token]
+        ]
+
+
 def explained(links: Sequence[Links]) -> float:
     """The share of the target tokens that come from one source word for sure."""
     tokens = sum(len(one.words) for one in links)
@@ -92,7 +123,10 @@ def explained(links: Sequence[Links]) -> float:
 def summarise(links: Sequence[Links]) -> tuple[Alignment, list[Finding]]:
     """The numbers and findings of linked pairs."""
     count = max(len(links), 1)
-    orders = [needed_order(one.of_words) for one in links]
+    necessary = _Necessary(links)
+    needed = [necessary.positions(one) for one in links]
+    positions = [[position for position, _ in one.of_words] for one in links]
+    orders = [_order_of(*both) for both in zip(positions, needed, strict=True)]
     doubled = [one for one in links if is_doubled(one)]
     shares: dict[Order, float] = {
         "none": orders.count("none") / count,
@@ -104,17 +138,27 @@ def summarise(links: Sequence[Links]) -> tuple[Alignment, list[Finding]]:
         none=shares["none"],
         separable=shares["separable"],
         not_separable=shares["not separable"],
-        words_first=sum(words_first(one.of_words) for one in links) / count,
+        words_first=sum(map(words_first, positions)) / count,
         doubling=len(doubled) / count,
         pairs=len(links),
     )
-    crossed = [one for one, order in zip(links, orders, strict=True) if order == "not separable"]
-    findings = [_coverage(alignment), _order(alignment)]
+    crossed = [
+        (one.pair, some)
+        for one, some, order in zip(links, needed, orders, strict=True)
+        if order == "not separable"
+    ]
+    findings = [_coverage(alignment), _orders(alignment)]
     if alignment.doubling > NOTABLE:
         findings.append(_doubling(alignment, doubled))
     elif alignment.not_separable > NOTABLE:
         findings.append(_not_separable(alignment, crossed))
     return alignment, findings
+
+
+def _order_of(positions: Sequence[int], needed: Sequence[int]) -> Order:
+    """The reordering that links need. It is not separable only if that follows from needed links."""
+    order = needed_order(positions)
+    return "separable" if order == "not separable" != needed_order(needed) else order
 
 
 def is_doubled(links: Links) -> bool:
@@ -135,7 +179,7 @@ def _coverage(alignment: Alignment) -> Finding:
     return Finding(kind="alignment", text=text)
 
 
-def _order(alignment: Alignment) -> Finding:
+def _orders(alignment: Alignment) -> Finding:
     text = (
         f"By these links {alignment.none:.0%} of the pairs need no reordering, {alignment.separable:.0%} a "
         f"separable one, {alignment.not_separable:.0%} one that is not separable."
@@ -143,13 +187,13 @@ def _order(alignment: Alignment) -> Finding:
     return Finding(kind="reordering", text=text)
 
 
-def _not_separable(alignment: Alignment, crossed: Sequence[Links]) -> Finding:
+def _not_separable(alignment: Alignment, crossed: Sequence[tuple[Pair, list[int]]]) -> Finding:
     share = f"{alignment.not_separable:.0%}"
-    text = f"{share} of the pairs need a reordering that is not separable: {reason(crossed[0])}."
+    text = f"{share} of the pairs need a reordering that is not separable: {reason(*crossed[0])}."
     advice = "The transducer cannot reorder these pairs as the links say; compare it with the LSTM."
     if alignment.not_separable > MANY:
         advice = "Reordering cannot learn this; the LSTM or the Transformer may."
-    lines = tuple(one.pair.line for one in crossed[:LINES])
+    lines = tuple(pair.line for pair, _ in crossed[:LINES])
     return Finding(kind="not-separable", text=text, warning=True, advice=advice, lines=lines)
 
 
@@ -165,15 +209,14 @@ def _doubling(alignment: Alignment, doubled: Sequence[Links]) -> Finding:
     return Finding(kind="doubling", text=text, warning=True, advice=advice, lines=lines)
 
 
-def reason(links: Links) -> str:
+def reason(pair: Pair, sources: Sequence[int]) -> str:
     """Why a pair is not separable: how many crossing links, in which line, and the words."""
-    sources = links.of_words
     block = inseparable_blocks(sources)[0]
     inside = sources[block.start : block.end]
-    words = [links.pair.source[place - 1] for place in inside]
-    before = [links.pair.source[place - 1] for place in sorted(set(inside))]
+    words = [pair.source[place - 1] for place in inside]
+    before = [pair.source[place - 1] for place in sorted(set(inside))]
     return (
-        f"{crossings(inside)} of {crossings(sources)} crossing links in line {links.pair.line} cannot be "
+        f"{crossings(inside)} of {crossings(sources)} crossing links in line {pair.line} cannot be "
         f"undone: {_shown(before)} → {_shown(words)}"
     )
 

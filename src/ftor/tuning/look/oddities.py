@@ -24,6 +24,8 @@ LEAST_PAIRS = 20
 """With fewer pairs nothing is called an exception."""
 TWINS = 0.05
 """Least share of the source words that have a twin, in another case or with a mark at the end."""
+COPIED = 0.3
+"""Share of copied target tokens from which on a target that is its source is nothing special."""
 MARKS = ".,;:?!"
 MOJIBAKE = ("Ã", "â€", "Â", "\ufffd")
 
@@ -166,7 +168,9 @@ def _length_ratios(units: Sequence[Pair]) -> Iterator[Finding]:
 
 def _untranslated(pairs: Sequence[Pair]) -> Iterator[Finding]:
     same = [pair for pair in pairs if pair.source == pair.target]
-    if same and len(same) <= RARE * len(pairs):
+    copied = sum(token in pair.source for pair in pairs for token in pair.target)
+    usual = copied > COPIED * sum(len(pair.target) for pair in pairs)
+    if same and len(same) <= RARE * len(pairs) and not usual:
         text = f"{_pairs(len(same))} whose target is the source itself, unlike nearly all others."
         advice = "Read these lines: they may not have been translated."
         yield Finding(kind="untranslated", text=text, warning=True, advice=advice, lines=_lines(same))

@@ -30,7 +30,13 @@ def fertility(pairs: Sequence[Pair], links: Sequence[Links]) -> Fertility:
         for one in links
         for position, count in Counter(position for position in one.positions if position).items()
     )
-    return Fertility(all=needed[-1], most=percentile(needed), of_a_word=percentile(of_words or [1]))
+    without_start = sorted(math.ceil(len(pair.target) / len(pair.source)) for pair in pairs)
+    return Fertility(
+        all=needed[-1],
+        most=percentile(needed),
+        without_start=percentile(without_start),
+        of_a_word=percentile(of_words or [1]),
+    )
 
 
 def percentile(values: Sequence[int], share: float = 0.99) -> int:
@@ -41,10 +47,10 @@ def percentile(values: Sequence[int], share: float = 0.99) -> int:
 def max_fertility(need: Fertility, pairs: Sequence[Pair]) -> Finding:
     """The value of `model.max_fertility`, and why. The start token is one of the positions that it counts."""
     wanted = need.all if need.all <= 2 * need.most else need.most
-    value = min(max(wanted, need.of_a_word, LEAST_FERTILITY), MOST_FERTILITY)
+    value = min(max(wanted, need.without_start, need.of_a_word, LEAST_FERTILITY), MOST_FERTILITY)
     text = (
-        f"Targets need up to {need.all} tokens for each source token ({need.most} for 99 % of the pairs); "
-        f"single words write up to {need.of_a_word}."
+        f"Targets have up to {need.all} tokens or units for each source token ({need.without_start} without "
+        f"the start token, in 99 % of the pairs); single words write up to {need.of_a_word}."
     )
     beyond = [pair for pair in pairs if needed_fertility(len(pair.source), len(pair.target)) > value]
     if beyond:
