@@ -35,8 +35,8 @@ def german_numbers(random: Random, hard: bool) -> tuple[str, str]:
 
 
 def _groups(random: Random, hard: bool) -> list[int]:
-    """Groups of three digits: up to seven digits in training, eight or nine in test."""
-    digits = random.randint(8, 9) if hard else random.choice((1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7))
+    """Groups of three digits: up to eight digits in training, nine in test."""
+    digits = 9 if hard else random.choices(range(1, 9), (1, 1, 2, 2, 2, 2, 2, 2))[0]
     # Zeros are frequent, because they change the words.
     text = "".join(random.choice("0123456789012" if place else "123456789") for place in range(digits))
     padded = text.zfill(-(-digits // 3) * 3)
