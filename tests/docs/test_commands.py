@@ -30,7 +30,8 @@ SIZES = {
 REAL = ("README.md", "docs/getting-started/first-model.md")
 """Pages whose commands are run as they stand, see test_readme.py."""
 EVERYTHING_RUNS = [
-    f"docs/how-to/{page}.md" for page in ("align", "configure", "programs", "results", "train", "use-a-model")
+    f"docs/how-to/{page}.md"
+    for page in ("align", "configure", "programs", "results", "train", "use-a-model", "when-it-does-not-work")
 ]
 TESTED_ELSEWHERE = (
     "docs/concepts/distributions.md",

@@ -1,7 +1,11 @@
 """A look at pairs whose properties are known, because they are generated here."""
 
 import json
+import os
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -172,3 +176,23 @@ def test_settings_make_a_configuration(make):
 @pytest.mark.parametrize("rows", [[("a", "b")], [("a", "b")] * 5, [("a b", "a b")] * 2])
 def test_a_few_pairs_are_looked_at_too(rows):
     assert look(pairs_of(rows)).pairs["train"] == len(rows)
+
+
+def test_the_same_pairs_give_the_same_look():
+    """Sets of strings have another order in each process."""
+    program = (
+        "from ftor.tuning.look import look; from support.pairs import pairs_of; "
+        "rows = [(f'say {i} x{i % 7} Y', f'x{i % 7} {i} é') for i in range(60)]; "
+        "print(look(pairs_of(rows), pairs_of(rows[:9])).model_dump_json())"
+    )
+    folder = str(Path(__file__).parents[2])
+    outputs = {
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join([*sys.path, folder])},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(outputs) == 1

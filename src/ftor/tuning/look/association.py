@@ -50,7 +50,7 @@ def association(pairs: Sequence[Pair]) -> Association | None:
 
 def _presence(sentences: Sequence[Sequence[str]]) -> Array:
     """Which of the frequent words each sentence has: (N, W). Words that all have, or one, say nothing."""
-    counts = Counter(word for sentence in sentences for word in set(sentence))
+    counts = Counter(word for sentence in sentences for word in dict.fromkeys(sentence))
     words = [word for word, count in counts.most_common() if 1 < count < len(sentences)][:WORDS]
     numbers = {word: number for number, word in enumerate(words)}
     presence = np.zeros((len(sentences), len(words)))

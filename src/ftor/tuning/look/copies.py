@@ -57,7 +57,7 @@ class CopyCounts:
         source, lower = set(pair.source), {word.lower() for word in pair.source}
         for word in source:
             self.in_source[word] += 1
-        for token in set(pair.target):
+        for token in dict.fromkeys(pair.target):  # not a set: its order differs from run to run
             self.pairs_with[token] += 1
             self.copied_in[token] += token in source
             self.case_only[token] += token not in source and token.lower() in lower

@@ -9,6 +9,33 @@ from pydantic import BaseModel, ConfigDict
 Value = bool | int | float | str
 """The value of a setting."""
 Split = Literal["train", "dev", "test"]
+Kind = Literal[
+    "doubling",
+    "not-separable",
+    "reordering",
+    "alignment",
+    "fertility",
+    "copying",
+    "quotes",
+    "programs",
+    "size",
+    "strangers",
+    "contradictions",
+    "duplicates",
+    "lengths",
+    "too-long",
+    "untranslated",
+    "characters",
+    "one-token",
+    "case",
+    "punctuation",
+    "same-pairs",
+    "swapped",
+    "unknown-words",
+    "unseen-targets",
+    "longer",
+]
+"""What a finding is about. The page "When it does not work" has a section for each."""
 Order = Literal["none", "separable", "not separable"]
 """The reordering that a pair needs."""
 
@@ -23,7 +50,7 @@ class Finding(Record):
     """One thing that was found, and what follows from it.
 
     Attributes:
-        kind: a short name; the documentation has a section for each.
+        kind: what it is about.
         text: what was found.
         warning: whether it may spoil training or evaluation.
         settings: the settings that follow, by their keys.
@@ -32,7 +59,7 @@ class Finding(Record):
         lines: example lines of that file.
     """
 
-    kind: str
+    kind: Kind
     text: str
     warning: bool = False
     settings: dict[str, Value] = {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ftor.text.comparing import looks_swapped, same_pairs
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.reading import Pair
-from ftor.tuning.look.findings import Finding, Split, Value
+from ftor.tuning.look.findings import Finding, Kind, Split, Value
 from ftor.tuning.look.linking import LINES
 
 SAME = 0.2
@@ -107,7 +107,7 @@ def _children(programs: Programs, pair: Pair) -> Iterator[tuple[tuple[str, str],
 
 def _finding(
     split: Split,
-    kind: str,
+    kind: Kind,
     text: str,
     advice: str,
     pairs: Sequence[Pair],

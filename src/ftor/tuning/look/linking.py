@@ -166,10 +166,13 @@ def is_doubled(links: Links) -> bool:
 
     Doubling of three words is still separable.
     """
+    pair = links.pair
+    if len(pair.source) >= 4 and repeats(pair.target, pair.source) > 1:
+        return True
     written = [word for word in links.words if word]
     known = set(written)
-    source = [word for word in links.pair.source if word in known]
-    if len(set(source)) < 3 or len(source) < max(4, 0.8 * len(links.pair.source)):
+    source = [word for word in pair.source if word in known]
+    if len(set(source)) < 3 or len(source) < max(4, 0.8 * len(pair.source)):
         return False
     return repeats(written, source) > 1
 

@@ -181,7 +181,7 @@ def _characters(pairs: Sequence[Pair]) -> Iterator[Finding]:
     for pair in pairs:
         text = " ".join((*pair.source, _target(pair)))
         if not text.isascii():
-            for kind in {_kind(character) for character in text} - {""}:
+            for kind in sorted({_kind(character) for character in text} - {""}):
                 pairs_with[kind].append(pair)
             if any(part in text for part in MOJIBAKE):
                 pairs_with["characters of a wrong encoding"].append(pair)
