@@ -135,7 +135,7 @@ def test_units_of_tokens_take_no_grammar(tmp_path):
         "train", "programs", "--train", path, "--out", tmp_path / "model", *set_arguments(settings)
     )
     assert finished.code == 1
-    assert "decoding.grammar: geo derives tokens" in finished.err
+    assert "geo: this grammar derives tokens" in finished.err
 
 
 def test_the_same_text_in_other_units_is_right(home):
@@ -146,3 +146,35 @@ def test_the_same_text_in_other_units_is_right(home):
     wanted = [pair for pair in pairs if pair.target_text == model.programs.decode(single)]
     encoded = [replace(pair, target=tuple(model.programs.encode(pair.target_text))) for pair in wanted]
     assert model.judge(encoded, [single] * len(encoded)).exact_match == 1
+
+
+OWN_GRAMMAR = """
+Command -> '(' 'set' Device '(' 'state' State ')' ')'
+Device -> '(' 'device' Thing '(' 'room' Room ')' ')'
+Thing : lamp
+Room : kitchen | hall
+State : on | off
+"""
+
+
+def test_your_own_grammar_is_compiled_to_units(home, tmp_path):
+    (tmp_path / "mine.cfg").write_text(OWN_GRAMMAR, "utf-8")
+    model = ftor.load(home / "model")
+    for prediction in model.predict([source for source, _ in PAIRS], grammar=tmp_path / "mine.cfg"):
+        assert "(device lamp (room " in prediction.text
+        assert "attic" not in prediction.text
+
+
+def test_training_with_your_own_grammar(tmp_path):
+    (tmp_path / "mine.cfg").write_text(
+        OWN_GRAMMAR.replace("lamp", "lamp | fan").replace("hall", "hall | attic")
+    )
+    finished = run_here(
+        *("train", "programs", "--train", write(tmp_path / "train.tsv", PAIRS), "--out", tmp_path / "model"),
+        *set_arguments({"decoding.grammar": str(tmp_path / "mine.cfg"), "training.alignment_epochs": 1}),
+    )
+    assert finished.code == 0, finished.err
+    assert "the grammar derives" not in finished.err
+    model = ftor.load(tmp_path / "model")
+    assert model.grammar.accepts(model.programs.encode(PAIRS[0][1]))
+    assert all(prediction.well_formed for prediction in model.predict([source for source, _ in PAIRS]))

@@ -25,7 +25,7 @@ from ftor.model.folder import (
 from ftor.model.judging import derives, judge
 from ftor.model.predicting import batches_of, predict_batch, predict_or_fail
 from ftor.model.prediction import Prediction
-from ftor.model.programs import to_judge, training_grammar, uses_grammar, with_programs
+from ftor.model.programs import over_units, to_judge, training_grammar, uses_grammar, with_programs
 from ftor.model.tensors import save_tensors
 from ftor.networks import Network, build
 from ftor.reporting import SILENT, Report
@@ -230,7 +230,7 @@ class Model:
             return self.grammar if grammar == OWN and self.uses_grammar else None
         if not self.config.model.accepts_grammar:
             raise FtorError("grammar: an autoregressive transducer cannot decode with a grammar")
-        return grammar if isinstance(grammar, Grammar) else Grammar.read(grammar)
+        return over_units(grammar if isinstance(grammar, Grammar) else Grammar.read(grammar), self.programs)
 
     def require_transducer(self, purpose: str) -> None:
         """Raise if the model is not a transducer. The message begins with `purpose`."""

@@ -7,6 +7,7 @@ from ftor.config import Config
 from ftor.errors import FtorError
 from ftor.grammar import Grammar
 from ftor.grammar.inferring import Generality, Spelling, UnitSlots, infer
+from ftor.model.compiling import compiled
 from ftor.model.prediction import Prediction
 from ftor.text.programs import ProgramError, Programs, TokenUnits
 from ftor.text.programs.codec import CLOSE_NAME
@@ -30,14 +31,21 @@ def training_grammar(config: Config, pairs: Sequence[Pair], programs: TargetUnit
     name = uses_grammar(config, programs)
     if name is None:
         return None
+    if name != INFER or not isinstance(programs, Programs):
+        return over_units(Grammar.read(name), programs)
+    return Grammar.parse(inferred_grammar(pairs, programs, config.model.copies), "inferred grammar")
+
+
+def over_units(grammar: Grammar, programs: TargetUnits | None) -> Grammar:
+    """A grammar over the tokens of targets as a grammar over the units that they are written in, if any."""
+    if programs is None:
+        return grammar
     if isinstance(programs, TokenUnits):
         raise FtorError(
-            f"decoding.grammar: {name} derives tokens, and the targets are in units of several tokens; "
+            f"{grammar.name}: this grammar derives tokens, and the targets are in units of several tokens; "
             'set data.programs = "none" or decoding.grammar = "none"'
         )
-    if name != INFER or programs is None:
-        return Grammar.read(name)
-    return Grammar.parse(inferred_grammar(pairs, programs, config.model.copies), "inferred grammar")
+    return compiled(grammar, programs)
 
 
 def inferred_grammar(

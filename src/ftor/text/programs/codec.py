@@ -198,8 +198,12 @@ class Programs:
 
     def spell(self, name: str) -> list[str | int]:
         """The words of a unit in its notation, with the number of each open slot where the slot stands."""
+        return self.spell_unit(self.unit(name))
+
+    def spell_unit(self, unit: Unit) -> list[str | int]:
+        """The same for a unit itself."""
         nodes, slot = list[Node](), 0
-        for part in self.unit(name):
+        for part in unit:
             if isinstance(part, str):
                 nodes.append(Node("atom", f" \0{slot} ", 0))  # a word of its own, in quotes too
                 slot += 1
