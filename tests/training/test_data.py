@@ -162,6 +162,18 @@ def test_pairs_beyond_the_greatest_length_are_not_trained_on(load, tmp_path, spl
         )
 
 
+def test_a_pair_that_is_far_longer_than_the_others_is_not_trained_on(load):
+    report, long = Messages(), f"{'a ' * 150}\t{'x ' * 150}\n"
+    settings = {"model.architecture": "lstm"}
+    loaded = load(report, settings, train=SHORT * 30 + long, dev=OTHER)
+    assert len(loaded.train) == 30
+    (warning,) = report.warned
+    assert "train.tsv:31: 150 source and 150 target tokens are more than data.max_length = 100, " in warning
+    assert (
+        len(load(report, settings | {"data.task": "mirror"}, train=SHORT * 30 + long, dev=OTHER).train) == 31
+    )
+
+
 class TestMemory:
     @pytest.fixture(autouse=True)
     def little_memory(self, monkeypatch):

@@ -34,7 +34,10 @@ class DataConfig(Section):
     copy_case: Literal["same", "any"] = Field("same", description="any: words that differ in case are copies")
     no_copy: list[str] = Field([], description="target tokens that are never trained as copies")
     max_length: int | None = Field(
-        None, ge=1, description="training pairs with more tokens or units on a side are left out; unset: none"
+        None,
+        ge=1,
+        description="training pairs with more tokens or units on a side are left out; unset: if they are far "
+        "longer than the others, in own pairs",
     )
     emphasis: bool = Field(False, description="sources are `sentence ; word`, and the word is marked")
     programs: Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix", "tokens"] = Field(

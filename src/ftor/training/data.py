@@ -7,11 +7,13 @@ from pathlib import Path
 import psutil
 
 from ftor.config import Config, NetworkConfig
+from ftor.datasets import DATASETS
 from ftor.datasets.splits import hold_out, load_splits
 from ftor.model.model import Model
 from ftor.reporting import Report
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.comparing import looks_swapped, same_pairs
+from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import DataError, Pair
@@ -77,7 +79,10 @@ def load_training_data(
     reachable = _reachable(splits.train, config, train_path, report)
     if not reachable:
         raise DataError(f"{train_path}: all targets are too long for model.max_fertility")
-    train = _affordable(reachable, config, train_path, report)
+    bound = config.data.max_length
+    if bound is None and config.data.task not in DATASETS:
+        bound = length_bound(reachable)
+    train = _affordable(reachable, config, bound, train_path, report)
     too_long = len(splits.train) - len(train)
     dev = splits.dev
     if dev is None:
@@ -85,12 +90,12 @@ def load_training_data(
     else:
         _check_dev(dev, splits.train, splits.paths["dev"], train_path, report)
     _check_memory(train, config, train_path)
-    reachable_dev = [pair for pair in dev if _can_reach(pair, config) and not _excess(pair, config)]
+    reachable_dev = [pair for pair in dev if _can_reach(pair, config) and not _excess(pair, config, bound)]
     dev_path = splits.paths.get("dev", train_path)
     if not reachable_dev:
         raise DataError(f"{dev_path}: all dev targets are too long for model.max_fertility or for training")
     if len(reachable_dev) < len(dev):
-        limit = "model.max_fertility" if all(not _excess(pair, config) for pair in dev) else "training"
+        limit = "model.max_fertility" if all(not _excess(pair, config, bound) for pair in dev) else "training"
         count = f"{len(dev) - len(reachable_dev)} of {len(dev)}"
         report.warn(f"{dev_path}: {count} dev targets are too long for {limit}; the dev loss leaves them out")
     left_out = (*splits.left_out, *([f"{train_path}: {too_long} long pairs"] if too_long else []))
@@ -151,25 +156,28 @@ def _reachable(pairs: Sequence[Pair], config: Config, path: Path, report: Report
     return [pair for pair in pairs if _can_reach(pair, config)]
 
 
-def _affordable(pairs: Sequence[Pair], config: Config, path: Path, report: Report) -> list[Pair]:
+def _affordable(
+    pairs: Sequence[Pair], config: Config, bound: int | None, path: Path, report: Report
+) -> list[Pair]:
     """The pairs that are not too long to be trained on. Each other one is named."""
     kept = []
     for pair in pairs:
-        excess = _excess(pair, config)
+        excess = _excess(pair, config, bound)
         if excess:
             report.warn(f"{path}:{pair.line}: {excess}; left out of training")
         else:
             kept.append(pair)
     if not kept:
-        raise DataError(f"{path}:{pairs[0].line}: {_excess(pairs[0], config)}; so are all other pairs")
+        raise DataError(f"{path}:{pairs[0].line}: {_excess(pairs[0], config, bound)}; so are all other pairs")
     return kept
 
 
-def _excess(pair: Pair, config: Config) -> str:
+def _excess(pair: Pair, config: Config, bound: int | None) -> str:
     """Why a pair is too long to be trained on. Empty if it is not."""
-    source, target, most = len(pair.source), len(pair.target), config.data.max_length
-    if most is not None and max(source, target) > most:
-        return f"{source} source and {target} target tokens are more than data.max_length = {most}"
+    source, target = len(pair.source), len(pair.target)
+    if bound is not None and longer_side(pair) > bound:
+        far = "" if config.data.max_length else ", which nearly all others are far below"
+        return f"{source} source and {target} target tokens are more than data.max_length = {bound}{far}"
     needed, free = _bytes(pair, config.model), psutil.virtual_memory().available
     if needed > free:
         return (

@@ -28,7 +28,7 @@ def trivial(
     name = {"train": data.train, "dev": data.dev, "test": data.test}[split]
     if name is None:
         raise typer.BadParameter(f"{experiment} has no {split} pairs", param_hint="--split")
-    path = require_file(name, data_dir, f"data.{split}")
+    path = require_file(name, data_dir, f"data.{split}", "published files: ftor data fetch")
     pairs = read_pairs(path, data.source_tokenizer, data.target_tokenizer, data.emphasis)
     for output, metrics in evaluate_trivial(data.task, pairs, data_dir, TerminalReport()).items():
         show(f"{output}:")

@@ -94,7 +94,8 @@ class _Token(NamedTuple):
 
 def find(data_folder: Path | None) -> Facts:
     """Find the facts in the data folders and read them, or raise a `DataError`."""
-    path = require_file(FILE, data_folder, "the facts that queries are executed on")
+    what = "the facts that queries are executed on"
+    path = require_file(FILE, data_folder, what, "to download them: ftor data fetch geobase")
     return _read_once(path.resolve(), path.stat().st_mtime_ns)
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ftor.reporting import SILENT, Report
+from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs
 from ftor.text.programs.tokens import TOKENS
@@ -31,8 +32,8 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
     if programs is not None and not copying.may_copy:
         programs, program_finding = _programs(train, dev, test, copying=False)
         all_units = _units(programs, train)
-    bound = oddities.length_bound(all_units)
-    train_units = [pair for pair in all_units if bound is None or oddities.longer_side(pair) <= bound]
+    bound = length_bound(all_units)
+    train_units = [pair for pair in all_units if bound is None or longer_side(pair) <= bound]
     links = linking.link(linking.sample(train_units))
     alignment, alignment_findings = linking.summarise(links)
     need = sizes.fertility(train_units, links)

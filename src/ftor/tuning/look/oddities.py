@@ -6,18 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from ftor.text.lengths import longer_side
 from ftor.text.reading import Pair
 from ftor.tuning.look.association import association
 from ftor.tuning.look.findings import Finding, Value
 from ftor.tuning.look.linking import LINES
-from ftor.tuning.look.sizes import percentile
 
 OUTLIER = 8.0
 """Median deviations of the log length ratio beyond which a pair differs from the rest."""
 LEAST_DEVIATION = 0.15
-LONG = 5
-"""A side that is so many times as long as that of 99 % of the pairs is too long."""
-LEAST_LONG = 100
 RARE = 0.02
 """Share of the pairs below which something is an exception."""
 LEAST_PAIRS = 20
@@ -48,13 +45,6 @@ def oddities(pairs: Sequence[Pair], units: Sequence[Pair]) -> Iterator[Finding]:
         yield from _characters(pairs)
 
 
-def length_bound(units: Sequence[Pair]) -> int | None:
-    """The greatest length that is trained on, if a few pairs are far longer than the others."""
-    lengths = sorted(longer_side(pair) for pair in units)
-    bound = max(LONG * percentile(lengths, 1 - RARE), LEAST_LONG)
-    return bound if lengths[-1] > bound and len(lengths) >= LEAST_PAIRS else None
-
-
 def too_long(units: Sequence[Pair], bound: int) -> Finding:
     """The pairs beyond a `length_bound`."""
     long = [pair for pair in units if longer_side(pair) > bound]
@@ -64,11 +54,6 @@ def too_long(units: Sequence[Pair], bound: int) -> Finding:
     )
     settings: dict[str, Value] = {"data.max_length": bound}
     return Finding(kind="too-long", text=text, warning=True, settings=settings, lines=_lines(long))
-
-
-def longer_side(pair: Pair) -> int:
-    """The length of the longer side."""
-    return max(len(pair.source), len(pair.target))
 
 
 def _duplicates(pairs: Sequence[Pair]) -> Iterator[Finding]:

@@ -4,10 +4,13 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from ftor.text.lengths import percentile
 from ftor.text.reading import Pair
 from ftor.tuning.look.findings import Fertility, Finding, Value
 from ftor.tuning.look.linking import LINES, Links
 
+MOST = 0.99
+"""Share of the pairs, or of the words, that a fertility has to be enough for."""
 LEAST_FERTILITY = 4
 MOST_FERTILITY = 40
 STEPS = 6000
@@ -33,15 +36,10 @@ def fertility(pairs: Sequence[Pair], links: Sequence[Links]) -> Fertility:
     without_start = sorted(math.ceil(len(pair.target) / len(pair.source)) for pair in pairs)
     return Fertility(
         all=needed[-1],
-        most=percentile(needed),
-        without_start=percentile(without_start),
-        of_a_word=percentile(of_words or [1]),
+        most=percentile(needed, MOST),
+        without_start=percentile(without_start, MOST),
+        of_a_word=percentile(of_words or [1], MOST),
     )
-
-
-def percentile(values: Sequence[int], share: float = 0.99) -> int:
-    """The least value that this share of the sorted values does not exceed."""
-    return values[min(len(values) - 1, math.ceil(share * len(values)) - 1)]
 
 
 def max_fertility(need: Fertility, pairs: Sequence[Pair]) -> Finding:
