@@ -18,3 +18,10 @@ def test_other_pictures_are_refused(trained):
     finished = run_here("explain", trained, "a", "--out", "a.pdf")
     assert (finished.code, finished.out) == (2, "")
     assert "expected .png or .svg, found a.pdf" in finished.err
+
+
+def test_a_sentence_that_is_too_long(trained, tmp_path):
+    for options in ([], ["--out", tmp_path / "picture.svg"]):
+        finished = run_here("explain", trained, "a " * 700, *options)
+        assert finished.code == 1
+        assert "too long: at most 600 can be reordered" in finished.err

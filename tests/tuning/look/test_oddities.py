@@ -60,6 +60,12 @@ def test_a_copied_pair_is_nothing_special_where_much_is_copied():
     assert not found([*rows, ("red dog cat", "red dog cat")], "untranslated")
 
 
+def test_a_header_is_named():
+    (finding,) = found([("Source", "Target"), *sound()], "header")
+    assert finding.lines == (1,)
+    assert not found([("source code", "target code"), *sound()], "header")
+
+
 def test_identical_pairs_are_a_warning():
     (finding,) = found([("a b", "c")] * 30, "duplicates")
     assert finding.warning

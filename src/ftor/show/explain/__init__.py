@@ -21,12 +21,14 @@ def picture(prediction: Prediction, path: str | Path) -> None:
     """
     from ftor.show.explain import figure  # here for start-up time: matplotlib
 
-    if not prediction.tokens:
+    if not prediction.tokens and prediction.error is None:
         raise FtorError("the prediction has no output token to draw")
     figure.save(prediction, _structure(prediction), Path(path))
 
 
 def _structure(prediction: Prediction) -> Structure:
+    if prediction.error is not None:
+        raise FtorError(prediction.error)
     if prediction.structure is None:
         raise FtorError("the prediction has no structure; predict with structure=True")
     return prediction.structure

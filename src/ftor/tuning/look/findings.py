@@ -20,6 +20,7 @@ Kind = Literal[
     "programs",
     "size",
     "strangers",
+    "header",
     "contradictions",
     "duplicates",
     "lengths",

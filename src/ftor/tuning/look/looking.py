@@ -1,5 +1,6 @@
 """Looks at pairs before anything is trained."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -13,6 +14,8 @@ from ftor.tuning.look import copies, held_out, linking, oddities, sizes
 from ftor.tuning.look.almost_programs import not_programs
 from ftor.tuning.look.findings import Finding, Lengths, Look, Split, Words
 
+MOST_PAIRS = 5000
+"""From more pairs, programs are learnt from a sample. Training reads all of them."""
 SHORTER = 1.5
 """How many times shorter units make targets that are worth it."""
 
@@ -25,12 +28,13 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
         dev, test: other pairs, if there are any. What they need is compared with what training has. No
             setting follows from test pairs.
     """
-    programs, program_finding = _programs(train, dev, test, copying=True)
+    some = train[:: math.ceil(len(train) / MOST_PAIRS)]
+    programs, program_finding = _programs(some, dev, test, copying=True)
     all_units = _units(programs, train)
     counts = copies.CopyCounts(all_units)
     copying = copies.decide(counts, _new_copies(counts, _units(programs, dev)))
     if programs is not None and not copying.may_copy:
-        programs, program_finding = _programs(train, dev, test, copying=False)
+        programs, program_finding = _programs(some, dev, test, copying=False)
         all_units = _units(programs, train)
     bound = length_bound(all_units)
     train_units = [pair for pair in all_units if bound is None or longer_side(pair) <= bound]

@@ -23,6 +23,25 @@ TWINS = 0.05
 """Least share of the source words that have a twin, in another case or with a mark at the end."""
 COPIED = 0.3
 """Share of copied target tokens from which on a target that is its source is nothing special."""
+HEADER = frozenset(
+    [
+        "source",
+        "target",
+        "input",
+        "output",
+        "sentence",
+        "sentences",
+        "program",
+        "programs",
+        "question",
+        "query",
+        "text",
+        "label",
+        "src",
+        "tgt",
+    ]
+)
+"""Words of a first line that names the columns."""
 MARKS = ".,;:?!"
 MOJIBAKE = ("Ã", "â€", "Â", "\ufffd")
 
@@ -34,6 +53,7 @@ def oddities(pairs: Sequence[Pair], units: Sequence[Pair]) -> Iterator[Finding]:
         pairs: the pairs as they are written.
         units: the same pairs with targets in units, if they are programs.
     """
+    yield from _header(pairs[0])
     yield from _duplicates(pairs)
     yield from _contradictions(pairs)
     yield from _strangers(pairs)
@@ -54,6 +74,14 @@ def too_long(units: Sequence[Pair], bound: int) -> Finding:
     )
     settings: dict[str, Value] = {"data.max_length": bound}
     return Finding(kind="too-long", text=text, warning=True, settings=settings, lines=_lines(long))
+
+
+def _header(first: Pair) -> Iterator[Finding]:
+    words = {word.lower() for word in (*first.source, *first.target)}
+    if first.line == 1 and words <= HEADER:
+        text = f"The first line looks like a header: {' '.join(first.source)}, {_target(first)}."
+        advice = "Remove it: it is read as a pair."
+        yield Finding(kind="header", text=text, warning=True, advice=advice, lines=(1,))
 
 
 def _duplicates(pairs: Sequence[Pair]) -> Iterator[Finding]:
