@@ -114,6 +114,14 @@ class TestGoingOn:
         assert [pair.source for pair in file.pairs] == [("é",), ("x",)]
         assert warned == [":1: the file is UTF-16, not UTF-8; it is read as such"]
 
+    def test_line_ends_of_old_macs_are_read(self, tmp_path):
+        file, warned = self.read(tmp_path, b"a\tb\rc\td\r")
+        assert ([pair.source for pair in file.pairs], warned) == ([("a",), ("c",)], [])
+
+    def test_a_spreadsheet_is_one_error(self, tmp_path):
+        with pytest.raises(DataError, match=r"a\.tsv: a spreadsheet or a zip file, not text; export it"):
+            self.read(tmp_path, b"PK\x03\x04\n\x00\t\xff\n")
+
     def test_a_file_without_tabs_is_one_error(self, tmp_path):
         with pytest.raises(DataError, match=r"a\.tsv:1: no tab in any of the 3 lines; is it a CSV file\?$"):
             self.read(tmp_path, b"a,b\nc,d\ne,f\n")

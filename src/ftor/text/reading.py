@@ -109,6 +109,8 @@ def read_lines(path: Path, report: Report | None = None) -> Iterator[tuple[int, 
         raw = path.read_bytes()
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
+    if raw.startswith(b"PK\x03\x04"):
+        raise DataError(f"{path}: a spreadsheet or a zip file, not text; export it as TSV in UTF-8")
     return decoded_lines(raw) if report is None else guessed_lines(raw, str(path), report)
 
 
@@ -129,6 +131,8 @@ def guessed_lines(raw: bytes, name: str, report: Report) -> Iterator[tuple[int, 
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         report.warn(f"{name}:1: the file is UTF-16, not UTF-8; it is read as such")
         raw = raw.decode("utf-16", "replace").encode()
+    if b"\n" not in raw:
+        raw = raw.replace(b"\r", b"\n")  # line ends of old Macs
     lines = raw.removeprefix(codecs.BOM_UTF8).split(b"\n")
     guessed = 0
     for number, text in decoded_lines(raw):
