@@ -107,6 +107,16 @@ def test_programs_are_measured_in_units_and_numbers_are_copied():
     assert found.copies.numbers_copied == 1
 
 
+def test_units_are_those_of_a_model_that_does_not_copy_unless_it_should():
+    draw = random.Random(0)
+    sides = [(draw.choice("abc"), draw.choice("xyz")) for _ in range(100)]
+    copied = [(f"{a} to {x}", f"( go ( from {a} ) ( to {x} ) )") for a, x in sides]
+    found = look(pairs_of([*copied, *[("wait here now", "( go ( from here ) ( to now ) )")] * 9]))
+    assert found.open == {"model.copying": (False, True)}
+    assert found.units is not None
+    assert found.units.mean < 5
+
+
 def test_max_fertility_is_what_single_words_write():
     found = look(tenfold())
     assert found.fertility.all < 10  # a start token and three words could share the work

@@ -33,7 +33,7 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
     all_units = _units(programs, train)
     counts = copies.CopyCounts(all_units)
     copying = copies.decide(counts, _new_copies(counts, _units(programs, dev)))
-    if programs is not None and not copying.may_copy:
+    if programs is not None and not copying.finding.settings.get("model.copying"):
         programs, program_finding = _programs(some, dev, test, copying=False)
         all_units = _units(programs, train)
     bound = length_bound(all_units)
