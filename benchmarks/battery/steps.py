@@ -12,7 +12,7 @@ MULTIPLES = {"": 1, "double": 2, "triple": 3}
 
 Phrase = Callable[[Random], tuple[str, list[str]]]
 
-LONGEST_PAIR = 12
+LONGEST_PAIR = 14
 LONGEST_TEST = 30
 
 
