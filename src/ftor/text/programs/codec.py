@@ -100,6 +100,7 @@ class Programs:
     ) -> None:
         self.notation, self.curried, self.lists = notation, frozenset(curried), frozenset(lists)
         self.several, self.fragments = frozenset(several), fragments or Fragments()
+        self._symbol_of: dict[Node, tuple[Symbol, int]] = {}
         self._names: dict[Unit, str] = {CLOSE: CLOSE_NAME}
         self.units: dict[str, Unit] = {CLOSE_NAME: CLOSE}
         self._encoded: dict[str, list[str]] = {}  # files are checked, counted and then encoded
@@ -271,13 +272,16 @@ class Programs:
 
     def _symbols(self, program: Program) -> list[tuple[Symbol, int]]:
         """The nodes as symbols, with the number of their children."""
-        return [
-            (Symbol(kind, text, ANY if self._is_list(kind, text) else children), children)
-            for kind, text, children in program
-        ]
-
-    def _is_list(self, kind: str, text: str) -> bool:
-        return kind in LIST_KINDS or (kind, text) in self.lists
+        known = self._symbol_of
+        symbols = []
+        for node in program:
+            symbol = known.get(node)
+            if symbol is None:
+                is_list = node.kind in LIST_KINDS or (node.kind, node.text) in self.lists
+                arity = ANY if is_list else node.children
+                symbol = known[node] = (Symbol(node.kind, node.text, arity), node.children)
+            symbols.append(symbol)
+        return symbols
 
     def _symbol_name(self, symbol: Symbol) -> str:
         if symbol.arity == ANY:

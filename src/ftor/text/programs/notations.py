@@ -107,7 +107,9 @@ def learn_and_read(
         arities = solve_arities([[text for _, text in lexemes] for lexemes in lexed])
     notation = Notation(name, spacing, dict(arities or {}))
     programs = [_named(line, notation._parse, lexemes) for line, lexemes in enumerate(lexed, 1)]
-    for line, (text, program) in enumerate(zip(texts, programs, strict=True), 1):
+    for line, (text, lexemes, program) in enumerate(zip(texts, lexed, programs, strict=True), 1):
+        if _lexemes(name, program) == lexemes:  # the same lexemes have the same spaces
+            continue
         written = notation.write(program)
         if written != text:
             raise ProgramError(f"line {line}: it would be written as {written!r}")
@@ -122,7 +124,8 @@ def _learn_spacing(name: str, texts: Sequence[str]) -> tuple[list[list[Lexeme]],
     for line, text in enumerate(texts, 1):
         lexemes, spaces = _named(line, partial(lex, name), text)
         lexed.append(lexemes)
-        for ((before, _), (after, _)), space in zip(pairwise(lexemes), spaces, strict=False):
+        classes = [kind for kind, _ in lexemes]
+        for before, after, space in dict.fromkeys(zip(classes, classes[1:], spaces, strict=False)):
             known = spacing.get((before, after))
             if known is None:
                 spacing[before, after], lines[before, after] = space, line

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from ftor.errors import FtorError
@@ -27,6 +28,9 @@ class Node(NamedTuple):
     children: int
 
 
+KEPT = 100_000
+"""How many nodes are kept to be shared."""
+_OPEN = Node("list", "(", 0)
 Program = list[Node]
 """The nodes of a program in prefix order."""
 Lexeme = tuple[str, str]
@@ -66,19 +70,28 @@ def lex(name: str, text: str) -> tuple[list[Lexeme], list[str]]:
     return lexemes, spaces
 
 
-def _literal(text: str) -> Program:
+@lru_cache(KEPT)
+def _node(kind: Kind, text: str, children: int) -> Node:
+    """A node. Equal nodes are one object, because programs repeat them."""
+    return Node(kind, text, children)
+
+
+@lru_cache(KEPT)
+def _literal(text: str) -> tuple[Node, ...]:
     """An atom, or the words of a quoted name if single spaces separate them."""
     quote = text[0]
     if quote in "'\"" and len(text) > 2 and text[-1] == quote:
         inner = text[1:-1]
         words = inner.split(" ")
         if words == inner.split() and quote not in inner and "\\" not in inner:
-            return [Node("quoted", quote, len(words)), *(Node("atom", word, 0) for word in words)]
-    return [Node("atom", text, 0)]
+            return Node("quoted", quote, len(words)), *(Node("atom", word, 0) for word in words)
+    return (Node("atom", text, 0),)
 
 
 class _Group:
     """A bracket that is open while a text is read."""
+
+    __slots__ = ("children", "head", "mark", "place", "wants")
 
     def __init__(self, mark: str, place: int) -> None:
         self.mark, self.place, self.children, self.head, self.wants = mark, place, 0, "", "item"
@@ -101,22 +114,25 @@ def _parse_s_expression(lexemes: Sequence[Lexeme]) -> Program:
     program: list[Node] = []
     stack: list[_Group] = []
     done = 0
+    top = None  # of the stack
     for kind, text in lexemes:
         if kind == "(":
-            stack.append(_Group("(", len(program)))
-            program.append(Node("list", "(", 0))
+            top = _Group("(", len(program))
+            stack.append(top)
+            program.append(_OPEN)
             continue
         if kind == ")":
             group = _closing(stack, text)
-            program[group.place] = program[group.place]._replace(children=group.children)
-        elif stack and len(program) == stack[-1].place + 1 and not stack[-1].head and text[0] not in "'\"":
-            stack[-1].head = text
-            program[stack[-1].place] = Node("apply", text, 0)
+            head = group.head
+            program[group.place] = _node("apply" if head else "list", head or "(", group.children)
+            top = stack[-1] if stack else None
+        elif top and not top.head and len(program) == top.place + 1 and text[0] not in "'\"":
+            top.head = text
             continue
         else:
             program += _literal(text)
-        if stack:
-            stack[-1].children += 1
+        if top:
+            top.children += 1
         else:
             done += 1
     _only_one(done, stack)

@@ -5,7 +5,7 @@ slots. A symbol that takes any number of children (a list) has one rest slot: it
 the unit `CLOSE`. `learn_units` joins a unit and the unit in one of its slots while the pair is predictable.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -89,20 +89,36 @@ class Forest:
         self.trees: list[Tree] = []
         """Children before their parents."""
         self._known: dict[tuple[object, ...], Tree] = {}
+        self._leaves: dict[Symbol, Tree] = {}
+        self._units: dict[Symbol, Unit] = {}
 
     def add(self, symbols: Sequence[tuple[Symbol, int]]) -> Tree:
         """Add a program: in prefix order each symbol and the number of its children."""
         stack: list[Tree] = []
+        known, leaves = self._known, self._leaves
         for symbol, children in reversed(symbols):
-            taken = tuple(stack.pop() for _ in range(children))
+            if not children:
+                tree = leaves.get(symbol)
+                if tree is None:
+                    tree = leaves[symbol] = self._new(symbol, [])
+                stack.append(tree)
+                continue
+            taken = stack[: -children - 1 : -1]
+            del stack[-children:]
             key = (symbol, *map(id, taken))
-            tree = self._known.get(key)
+            tree = known.get(key)
             if tree is None:
-                tree = Tree(unit_of(symbol), [taken] if symbol.arity == ANY else list(taken))
-                self._known[key] = tree
-                self.trees.append(tree)
+                tree = known[key] = self._new(symbol, taken)
             stack.append(tree)
         return stack.pop()
+
+    def _new(self, symbol: Symbol, children: list[Tree]) -> Tree:
+        unit = self._units.get(symbol)
+        if unit is None:  # equal units are one object, which can be counted without comparing them
+            unit = self._units[symbol] = unit_of(symbol)
+        tree = Tree(unit, [tuple(children)] if symbol.arity == ANY else list(children))
+        self.trees.append(tree)
+        return tree
 
 
 Joins = dict[Unit, tuple[int, dict[Unit, Unit]]]
@@ -179,20 +195,30 @@ def learn_units(
 
 
 def _count(trees: Sequence[Tree], roots: Mapping[Tree, int]) -> _Statistics:
-    statistics = _Statistics()
     for tree in trees:
         tree.count = roots.get(tree, 0)
+    units: defaultdict[int, int] = defaultdict(int)  # by the numbers of objects: to hash a unit takes long
+    pairs: defaultdict[tuple[int, int, int], int] = defaultdict(int)
+    objects: dict[int, Unit] = {}
     for tree in reversed(trees):  # parents before their children
-        if not tree.count:
+        count = tree.count
+        if not count:
             continue
-        statistics.units[tree.unit] += tree.count
+        number = id(tree.unit)
+        objects[number] = tree.unit
+        units[number] += count
         for slot, filler in enumerate(tree.fillers):
-            if isinstance(filler, Tree):
-                filler.count += tree.count
-                statistics.pairs[tree.unit, slot, filler.unit] += tree.count
+            if type(filler) is Tree:
+                filler.count += count
+                pairs[number, slot, id(filler.unit)] += count
             else:
-                for item in filler:
-                    item.count += tree.count
+                for item in filler:  # type: ignore[union-attr]
+                    item.count += count
+    statistics = _Statistics()
+    for number, count in units.items():
+        statistics.units[objects[number]] += count
+    for (parent, slot, child), count in pairs.items():
+        statistics.pairs[objects[parent], slot, objects[child]] += count
     return statistics
 
 

@@ -1,0 +1,81 @@
+"""Speed of learning units, writing programs in them, and inferring a grammar: random s-expressions."""
+
+import hashlib
+import json
+import random
+import statistics
+import time
+from collections.abc import Callable
+
+import timing
+from ftor.grammar import Grammar
+from ftor.model.programs import inferred_grammar
+from ftor.text.programs import Programs
+from ftor.text.programs.pairs import encode_pairs
+from ftor.text.reading import Pair
+
+SIZES = {
+    2_000: "c34665a949d4",
+    10_000: "e3f6fe911529",
+}
+"""By number of targets, the fingerprint of the units and of all targets in units."""
+
+
+def program(depth: int, chance: random.Random) -> str:
+    """Draw an s-expression. Depth 3 gives 50 tokens."""
+    if depth == 0:
+        return f"a{chance.randrange(50)}"
+    head = f"f{chance.randrange(20)}"
+    return f"( {head} {program(depth - 1, chance)} ( g {program(depth - 1, chance)} ) )"
+
+
+def cpu_seconds(call: Callable[[], object], repeats: int) -> float:
+    """Median CPU time of a call: other programs of the machine count less than in its wall time."""
+    times = []
+    for _ in range(repeats):
+        begun = time.process_time()
+        call()
+        times.append(time.process_time() - begun)
+    return statistics.median(times)
+
+
+def measure(number: int, repeats: int) -> dict[str, float | str]:
+    """Check that units are as they were and that all targets come back, then time each step."""
+    timing.progress(f"measuring {number} targets")
+    chance = random.Random(0)
+    targets = [program(3, chance) for _ in range(number)]
+    pairs = [Pair(("x",), (), line, None, text) for line, text in enumerate(targets, 1)]
+    programs = Programs.learn(targets)
+    encoded = [programs.encode(text) for text in targets]
+    found = hashlib.sha256(json.dumps([programs.to_dict(), encoded]).encode()).hexdigest()[:12]
+    if found != SIZES[number] or [programs.decode(units) for units in encoded] != targets:
+        raise SystemExit(
+            f"{number} targets: the units have fingerprint {found}, expected {SIZES[number]}; not measured"
+        )
+    in_units = encode_pairs(programs, pairs)
+    text = inferred_grammar(in_units, programs)
+    fresh = Programs.from_dict(programs.to_dict())
+    return {
+        "targets": number,
+        "tokens": len(targets[0].split()),
+        "units": sum(map(len, encoded)) / number,
+        "learn_s": cpu_seconds(lambda: Programs.learn(targets), repeats),
+        "encode_s": cpu_seconds(lambda: [fresh.tree(text) for text in targets], repeats),
+        "decode_s": cpu_seconds(lambda: [programs.decode(units) for units in encoded], repeats),
+        "infer_s": cpu_seconds(lambda: Grammar.parse(inferred_grammar(in_units, programs)), repeats),
+        "rules": len(Grammar.parse(text).rules),
+        "fingerprint": found,
+    }
+
+
+def main() -> None:
+    """Measure, print and write."""
+    options = timing.arguments("programs", __doc__ or "")
+    sizes = list(SIZES)[:1] if options.quick else list(SIZES)
+    figures = [measure(number, 3 if options.quick else 5) for number in sizes]
+    timing.print_records("programs in units, CPU seconds", figures)
+    timing.write_json(options.out, {"cases": figures})
+
+
+if __name__ == "__main__":
+    main()
