@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from ftor.distributions import Fertility, FertilityGivenLength, SeparablePermutation
     from ftor.model.model import Model
     from ftor.text import programs
-    from ftor.training.train import train
     from ftor.trees import PermutationTree
+    from ftor.tuning.train import train
 
 __all__ = [
     "Fertility",
@@ -32,7 +32,7 @@ _MODULES = {
     "FertilityGivenLength": "ftor.distributions",
     "PermutationTree": "ftor.trees",
     "SeparablePermutation": "ftor.distributions",
-    "train": "ftor.training.train",
+    "train": "ftor.tuning.train",
 }
 _ROOMS = {"nn": "ftor.nn", "ops": "ftor.ops", "programs": "ftor.text.programs"}
 

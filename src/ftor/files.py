@@ -42,6 +42,11 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
 
 
+def read_json(path: Path) -> Any:
+    """Read a JSON file."""
+    return json.loads(path.read_text("utf-8"))
+
+
 def append_json_line(path: Path, record: Mapping[str, Any]) -> None:
     """Append a JSON line in one write, so that lines of several processes do not mix."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -239,3 +239,21 @@ def test_fertilities_are_taught_how_often_tokens_are_aligned():
 def test_the_gate_starts_at_the_fixed_weight():
     network = Transducer(TransducerConfig(width=8, context_scale=0.05, context_gate=True), 5, 5)
     assert network.gate(torch.randn(3, 8)).flatten().tolist() == pytest.approx([0.05] * 3)
+
+
+def test_fertilities_of_reordered_tokens_are_taught_as_expected():
+    network, vocabularies = transducer("reordering-fertility", "independent")
+    wanted = [[(1, 1), (1, 2), (2, 0), (3, 3)], [(2, 2)], [(1, 1)], [(0, 0), (3, 1)]]
+    pairs = EncodedPairs(PAIRS, vocabularies, wanted, align_fertilities=True)
+    batch = pairs.batch(torch.arange(4), with_alignments=True)
+    taught = network(batch).alignment - network(replace(batch, aligns_fertilities=False)).alignment
+    reading = network.read(batch.source, batch.source_lengths)
+    p, R = reading.fertility.logits.softmax(-1).detach(), reading.permutation.marginals.detach()
+    for row, aligned in enumerate(wanted):
+        n, complete = int(batch.source_lengths[row]), row in (0, 3)
+        counts = [sum(i == token for i, _ in aligned) for token in range(n)]
+        expected = 0.0
+        for i, place in product(range(n), range(n)):
+            share = p[row, place, counts[i]] if complete else p[row, place, counts[i] :].sum()
+            expected -= float(R[row, i, place] * share.log())
+        assert taught[row].item() == pytest.approx(expected)

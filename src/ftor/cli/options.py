@@ -1,5 +1,6 @@
 """Options and arguments that several commands share."""
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -60,6 +61,14 @@ def read_grammar(option: str) -> "Grammar | str | None":
     if option == "own":
         return option
     return None if option == "none" else Grammar.read(option)
+
+
+def grammar_override(option: str | None) -> list[str]:
+    """Return the setting that the `--grammar` of a training means. A file is named by its full path."""
+    if option is None:
+        return []
+    path = Path(option)
+    return [f"decoding.grammar={json.dumps(str(path.absolute()) if path.is_file() else option)}"]
 
 
 def use_threads(threads: int) -> None:

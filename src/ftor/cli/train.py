@@ -1,22 +1,26 @@
 """`ftor train`."""
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ftor.cli.options import DataDir, Ledger, Settings, Threads, use_threads
+from ftor.cli.options import DataDir, Ledger, Settings, Threads, grammar_override, use_threads
 from ftor.cli.output import show
 from ftor.show.progress import TerminalReport
+
+if TYPE_CHECKING:
+    from ftor.tuning.own_pairs import Request
 
 
 def train(
     experiment: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME|FILE.toml",
-            help="A shipped experiment or a TOML file. `ftor data list` shows the shipped ones; "
-            "`transducer` is for pairs of your own.",
+            metavar="PAIRS.tsv|NAME|FILE.toml",
+            help="Pairs of your own, source, tab, target: settings are found by a race. Or exactly one "
+            "experiment: a shipped one (`ftor data list`) or a TOML file.",
         ),
     ] = None,
     train_file: Annotated[
@@ -33,6 +37,23 @@ def train(
         Path | None, typer.Option(metavar="DIR", help="A new folder. Default: runs/NAME-SEED.")
     ] = None,
     settings: Settings = None,
+    grammar: Annotated[
+        str | None,
+        typer.Option(
+            metavar="G.cfg|infer|none",
+            help="The grammar of the outputs. Default: as configured; for programs inferred from training.",
+        ),
+    ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            metavar="M", min=0.1, help="Pairs of your own: about how long. Default: by their number."
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Pairs of your own: no race.")] = False,
+    explain_choice: Annotated[
+        bool, typer.Option("--explain-choice", help="Pairs of your own: show what the race tried.")
+    ] = False,
     resume: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Continue a run that was stopped.")
     ] = None,
@@ -44,22 +65,63 @@ def train(
     from ftor.show.metrics import run_tables  # here for start-up time
     from ftor.training.run import Run
     from ftor.training.train import configure
+    from ftor.tuning.own_pairs import Request, is_pairs_file
 
     files = {"train": train_file, "dev": dev_file, "test": test_file}
+    overrides = [*(settings or []), *grammar_override(grammar)]
+    request = None if resume is None else Request.of(resume)
+    if resume is not None and (any(files.values()) or out or seed is not None):
+        raise typer.BadParameter(
+            "--resume takes its data, seed and folder from the run", param_hint="--resume"
+        )
+    if experiment is not None and is_pairs_file(experiment):
+        if train_file is not None:
+            raise typer.BadParameter(f"the training pairs are {experiment}", param_hint="--train")
+        request = Request.new(Path(experiment), dev_file, test_file, overrides, seed, minutes, quick)
+    if request is not None:
+        _race(request, resume or out, data_dir, explain_choice, ledger)
+        return
+    if minutes is not None or quick or explain_choice:
+        raise typer.BadParameter("only for pairs of your own, PAIRS.tsv", param_hint="--minutes")
     if resume is not None:
-        if any(files.values()) or out or seed is not None:
-            raise typer.BadParameter(
-                "--resume takes its data, seed and folder from the run", param_hint="--resume"
-            )
-        run = Run.resume(resume, experiment, settings or [])
+        run = Run.resume(resume, experiment, overrides)
     elif experiment is not None:
-        report = TerminalReport()
-        run = Run.new(configure(experiment, files, seed, settings or [], report), out)
+        run = Run.new(configure(experiment, files, seed, overrides, TerminalReport()), out)
     else:
-        raise typer.BadParameter("give an experiment, or --resume DIR", param_hint="NAME|FILE.toml")
+        raise typer.BadParameter("give pairs, an experiment, or --resume DIR", param_hint="PAIRS.tsv|NAME")
     use_threads(threads)
     metrics = run.train(data_dir, TerminalReport(), ledger)
     if metrics is None:
         raise typer.Exit(1)
     if run.is_main_process:
         show(run_tables(metrics))
+
+
+def _race(
+    request: "Request", out: Path | None, data_dir: Path | None, explain_choice: bool, ledger: Path | None
+) -> None:
+    """Look at pairs, race candidates, train the winner, and show its results."""
+    from ftor.files import append_json_line, read_json  # here for start-up time
+    from ftor.jobs import run_jobs
+    from ftor.jobs.processes import Processes, cores
+    from ftor.show.board import Board
+    from ftor.show.metrics import run_tables
+    from ftor.show.tuning.choice import choice_table
+    from ftor.tuning.own_pairs import finish, folder_for, plan_race
+    from ftor.tuning.race.race import Race
+
+    report = TerminalReport()
+    folder = folder_for(request, out)
+    race = Race(plan_race(request, folder, report), report, data_dir)
+    if not run_jobs(race, Processes(cores()), Board(report, race)):
+        report.say(f"stopped; to resume: {shlex.join(['ftor', 'train', '--resume', str(folder)])}")
+        raise typer.Exit(1)
+    choice = finish(race, folder)
+    (report.say if choice.kept else report.warn)(choice.reason)
+    report.say(f"model in {folder}")
+    metrics = read_json(folder / "metrics.json")
+    if ledger is not None:
+        append_json_line(ledger, metrics)
+    if explain_choice:
+        show(choice_table(choice))
+    show(run_tables(metrics))

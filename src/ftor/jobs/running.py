@@ -4,7 +4,6 @@ import json
 import time
 import traceback
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, TextIO
 
 import torch
@@ -49,7 +48,7 @@ def train_job(job: Job, send: Send) -> Finished | Stopped:
         job.log.open("a", encoding="utf-8") as log,
     ):
         run = _run(job)
-        record = _finished_record(job.folder / "metrics.json")
+        record = _finished_record(job)
         if record is None:
             torch.set_num_threads(job.threads)
             record = run.train(job.data_folder, _EventReport(send, log), ledger=None)
@@ -59,7 +58,7 @@ def train_job(job: Job, send: Send) -> Finished | Stopped:
 def _run(job: Job) -> Run:
     if not (job.folder / "config.toml").exists():  # new, or stopped before it was written
         return Run(job.config, job.folder)
-    run = Run.resume(job.folder)
+    run = Run.resume(job.folder, overrides=[f"training.epochs={job.config.training.epochs}"])
     if (run.config.hash, run.config.training.seed) != (job.config.hash, job.config.training.seed):
         raise JobError(
             f"{job.folder}: this folder has a run of {run.config.name} with another configuration or seed; "
@@ -68,13 +67,13 @@ def _run(job: Job) -> Run:
     return run
 
 
-def _finished_record(path: Path) -> dict[str, Any] | None:
+def _finished_record(job: Job) -> dict[str, Any] | None:
     """Return the metrics of a run that was finished while nobody listened."""
     try:
-        record: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        record: dict[str, Any] = json.loads((job.folder / "metrics.json").read_text("utf-8"))
     except FileNotFoundError:
         return None
-    return record
+    return record if record["epochs"] >= job.config.training.epochs else None
 
 
 class _EventReport(LineReport):

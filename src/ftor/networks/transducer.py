@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ftor.config import Config, TransducerConfig
-from ftor.distributions import Fertility
 from ftor.networks import decoding
 from ftor.networks.alignment import Alignment, Reading
 from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Network, Output
@@ -22,7 +21,6 @@ from ftor.nn import (
     ReorderingLayer,
 )
 from ftor.nn.padding import inside
-from ftor.ops import LOG_ZERO
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import COPY
@@ -163,8 +161,8 @@ class Transducer(Network):
         if batch.aligned is None:
             return Losses(tokens, length, torch.zeros_like(tokens))
         wanted = -((alignment.sum(2) + 1e-30).log() * batch.aligned).sum((1, 2))
-        if batch.aligns_fertilities and reading.permutation is None:
-            wanted = wanted + _fertility_loss(reading.fertility, batch.aligned, batch.target_lengths)
+        if batch.aligns_fertilities:
+            wanted = wanted + _fertility_loss(reading, batch.aligned, batch.target_lengths)
         return Losses(tokens, length, wanted)
 
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
@@ -237,16 +235,20 @@ def _gate(width: int, scale: float) -> nn.Module:
     return nn.Sequential(linear, nn.Sigmoid())
 
 
-def _fertility_loss(fertility: Fertility, aligned: Tensor, target_lengths: Tensor) -> Tensor:
-    """−Σ log P(f_i = k_i), (B,), if k_i outputs are aligned with token i.
+def _fertility_loss(reading: Reading, aligned: Tensor, target_lengths: Tensor) -> Tensor:
+    """−Σ log P(f_i = k_i), (B,), if k_i outputs are aligned with token i; in R→F expected over reorderings.
 
     Where some outputs of a sentence are aligned with nothing, a token may have more: −Σ log P(f_i ≥ k_i).
     """
+    fertility = reading.fertility
     log_p = fertility.logits.log_softmax(-1)
-    counts = aligned.sum(2).clamp(max=log_p.shape[-1] - 1)
-    more = torch.arange(log_p.shape[-1], device=counts.device) >= counts[..., None]
-    exactly = log_p.gather(-1, counts[..., None]).squeeze(-1)
-    at_least = log_p.masked_fill(~more, LOG_ZERO).logsumexp(-1)
+    more = log_p.flip(-1).logcumsumexp(-1).flip(-1)
     complete = aligned.any(1).sum(1) == target_lengths
-    terms = torch.where(complete[:, None], exactly, at_least)
-    return -(terms * inside(fertility.source_lengths, terms.shape[1])).sum(1)
+    terms = torch.where(complete[:, None, None], log_p, more)
+    counts = aligned.sum(2).clamp(max=fertility.d)  # of source tokens
+    if reading.permutation is None:
+        expected = terms.gather(-1, counts[..., None]).squeeze(-1)
+    else:
+        where = counts[:, :, None].expand(-1, -1, terms.shape[1])
+        expected = (reading.permutation.marginals * terms.mT.gather(1, where)).sum(-1)
+    return -(expected * inside(fertility.source_lengths, fertility.n)).sum(1)

@@ -32,7 +32,9 @@ class Run:
     @classmethod
     def new(cls, config: Config, folder: Path | None) -> "Run":
         """Start a run in a new or empty folder. The default is the next free runs/NAME-SEED."""
-        folders = [_free_folder(config, folder) if _processes().is_main_process else None]
+        folders = [
+            free_folder(config.name, config.training.seed, folder) if _processes().is_main_process else None
+        ]
         broadcast_object_list(folders)  # the main process may write to it before the others look
         assert folders[0] is not None
         return cls(config, folders[0])
@@ -133,9 +135,10 @@ def _check_trackers(config: Config) -> None:
             )
 
 
-def _free_folder(config: Config, folder: Path | None) -> Path:
+def free_folder(name: str, seed: int, folder: Path | None) -> Path:
+    """A new or empty folder: the next free runs/NAME-SEED if the user names none."""
     if folder is None:
-        stem = Path("runs") / f"{config.name}-{config.training.seed}"
+        stem = Path("runs") / f"{name}-{seed}"
         names = (stem if number == 1 else Path(f"{stem}-{number}") for number in range(1, sys.maxsize))
         return next(name for name in names if not name.exists())
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):

@@ -1,4 +1,4 @@
-"""Training from Python: `ftor.train`."""
+"""Training of one experiment from Python."""
 
 import json
 import sys
@@ -8,15 +8,16 @@ from typing import Any
 
 import torch
 
-from ftor.config import Config, shipped
+from ftor.config import Config
 from ftor.model.model import Model
 from ftor.reporting import LineReport, Report
 from ftor.training.run import Run
 
 
-def train(
+def train_experiment(
     experiment: str | Path | Config,
     *,
+    train: str | Path | None = None,
     dev: str | Path | None = None,
     test: str | Path | None = None,
     grammar: str | Path | None = None,
@@ -27,39 +28,10 @@ def train(
     threads: int = 1,
     report: Report | None = None,
 ) -> Model:
-    """Train a model, evaluate it, and return it. It does the same as the command `ftor train`.
-
-    >>> model = ftor.train("pairs.tsv", settings={"training.epochs": 20})  # doctest: +SKIP
-    >>> model.predict(["which rivers cross ohio"])[0].text  # doctest: +SKIP
-
-    Args:
-        experiment: a TSV file of training pairs, the name of a shipped experiment, a TOML file, or a
-            configuration.
-        dev: a TSV file of pairs that select the best epoch. For a TSV file of training pairs, every tenth
-            pair is held out by default.
-        test: a TSV file of pairs that are evaluated at the end.
-        grammar: the file or name of a grammar that the outputs derive from. "infer" infers it from
-            training programs, "none" turns it off.
-        seed: the same seed gives the same model.
-        out: a new or empty folder for the model. The default is the next free runs/NAME-SEED.
-        settings: values of configuration keys, such as `{"training.epochs": 20}`.
-        data_folder: where the files of the experiment are, if not in the usual folders.
-        threads: number of CPU threads.
-        report: receives messages and progress. By default they are written to stderr;
-            `ftor.reporting.SILENT` hides them.
-
-    Returns:
-        The model with the weights of the best epoch. `metrics.json` in `model.folder` has all results.
-
-    Raises:
-        KeyboardInterrupt: after Ctrl-C. `ftor train --resume FOLDER` continues the run.
-    """
+    """Train a model, evaluate it, and return it. `ftor.train` documents the arguments."""
     report = LineReport(sys.stderr) if report is None else report
-    pairs = None
-    if not isinstance(experiment, Config) and _is_pairs_file(experiment):
-        experiment, pairs = "transducer", Path(experiment)
-    overrides = _overrides({"decoding.grammar": grammar, **(settings or {})})
-    files = {"train": pairs, "dev": dev, "test": test}
+    overrides = as_overrides({"decoding.grammar": grammar, **(settings or {})})
+    files = {"train": train, "dev": dev, "test": test}
     config = configure(experiment, files, seed, overrides, report)
     run = Run.new(config, None if out is None else Path(out))
     threads_before = torch.get_num_threads()
@@ -94,9 +66,9 @@ def configure(
     # A file that does not exist here may exist in a data folder.
     names = {split: str(path.absolute() if path.exists() else path) for split, path in paths.items()}
     values = {f"data.{split}": name for split, name in names.items()} | {"training.seed": seed}
-    overrides = [*overrides, *_overrides(values)]
+    overrides = [*overrides, *as_overrides(values)]
     if isinstance(experiment, Config):
-        config = experiment.with_overrides(overrides)
+        config = experiment.withas_overrides(overrides)
     else:
         config = Config.load(experiment, overrides)
     if "train" in paths and "test" not in paths and config.data.test is not None:
@@ -104,16 +76,9 @@ def configure(
     return config
 
 
-def _overrides(values: Mapping[str, Any]) -> list[str]:
+def as_overrides(values: Mapping[str, Any]) -> list[str]:
     """Values of configuration keys as `key=value`. None is left out."""
     texts = {key: str(value) if isinstance(value, Path) else value for key, value in values.items()}
     return [
         f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in texts.items() if value is not None
     ]
-
-
-def _is_pairs_file(experiment: str | Path) -> bool:
-    path = Path(experiment)
-    return path.suffix == ".tsv" or (
-        str(experiment) not in shipped() and path.suffix != ".toml" and path.is_file()
-    )

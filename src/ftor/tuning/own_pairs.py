@@ -1,0 +1,215 @@
+"""Training on pairs of one's own: look at them, race candidates, and train the winner on all of them."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict
+
+from ftor.config import shipped
+from ftor.errors import FtorError
+from ftor.files import write_text
+from ftor.jobs import Status, run_jobs
+from ftor.jobs.processes import Processes, cores
+from ftor.reporting import SILENT, Report
+from ftor.text.programs import UnitSettings
+from ftor.text.programs.pairs import AUTO, encode_pairs, learn_programs
+from ftor.text.reading import Pair, read_pairs
+from ftor.training.run import free_folder
+from ftor.tuning.look import Look, look
+from ftor.tuning.race.choice import Choice
+from ftor.tuning.race.held_out import hold_out
+from ftor.tuning.race.plan import (
+    LEAST_EPOCHS,
+    Plan,
+    affordable_epochs,
+    allowed,
+    default_minutes,
+    needed_minutes,
+    write_held_out,
+)
+from ftor.tuning.race.race import Race
+
+RACE_FOLDER = "race"
+CORES = 2
+"""That the time is planned for. A machine with more is done earlier, and makes the same choice."""
+
+
+class Request(BaseModel):
+    """What the user asked for. It is kept in the folder, so that a stopped race can be continued.
+
+    Attributes:
+        train, dev, test: TSV files.
+        overrides: `section.key=value`.
+        seed: of the first runs.
+        minutes: how long the race may take; None: by the number of pairs.
+        quick: whether there is no race.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    train: Path
+    dev: Path | None = None
+    test: Path | None = None
+    overrides: tuple[str, ...] = ()
+    seed: int = 0
+    minutes: float | None = None
+    quick: bool = False
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """The files that there are."""
+        files = {"train": self.train, "dev": self.dev, "test": self.test}
+        return {split: path for split, path in files.items() if path is not None}
+
+    @classmethod
+    def new(
+        cls,
+        train: Path,
+        dev: Path | None = None,
+        test: Path | None = None,
+        overrides: Sequence[str] = (),
+        seed: int | None = None,
+        minutes: float | None = None,
+        quick: bool = False,
+    ) -> "Request":
+        """A request whose files are named by their full paths."""
+        dev, test = (None if path is None else path.absolute() for path in (dev, test))
+        return cls(
+            train=train.absolute(), dev=dev, test=test, overrides=tuple(overrides), seed=seed or 0,
+            minutes=minutes, quick=quick,
+        )  # fmt: skip
+
+    @classmethod
+    def of(cls, folder: Path) -> "Request | None":
+        """The request of a race in a model folder that has not come to its end."""
+        path = folder / RACE_FOLDER / "request.json"
+        if not path.exists() or (folder / "metrics.json").exists():
+            return None
+        return cls.model_validate_json(path.read_text("utf-8"))
+
+
+def is_pairs_file(name: str | Path) -> bool:
+    """Whether `ftor train` gets pairs, not an experiment."""
+    path = Path(name)
+    return path.suffix == ".tsv" or (str(name) not in shipped() and path.suffix != ".toml" and path.is_file())
+
+
+def folder_for(request: Request, folder: Path | None) -> Path:
+    """The folder of the model: a new or empty one, or that of the same request if its race was stopped."""
+    if folder is not None and Request.of(folder) == request:
+        return folder
+    return free_folder(request.train.stem, request.seed, folder)
+
+
+def plan_race(request: Request, folder: Path, report: Report) -> Plan:
+    """Look at the pairs, hold some out, and decide what is raced for how long."""
+    pairs = {split: read_pairs(path) for split, path in request.files.items()}
+    train, dev, test = pairs["train"], pairs.get("dev", []), pairs.get("test", [])
+    found = look(train, dev, test)
+    for finding in found.findings:
+        (report.warn if finding.warning else report.say)(finding.text)
+    some = allowed(found, request.overrides)
+    race = folder / RACE_FOLDER
+    race.mkdir(parents=True, exist_ok=True)
+    write_text(race / "request.json", request.model_dump_json(indent=2) + "\n")
+    parts = hold_out(_in_units(found, train), request.seed, at_random=not dev)
+    held_out = {"random": len(parts.random), "harder": len(parts.harder), "dev": len(dev)}
+    if request.quick:
+        some = dict([next(iter(some.items()))])
+    plan = Plan(
+        name=request.train.stem,
+        files=request.files,
+        look=found,
+        candidates=some,
+        held_out=held_out,
+        overrides=request.overrides,
+        seed=request.seed,
+        epochs=int(found.settings["training.epochs"]),
+        folder=race,
+    )
+    write_held_out(race, train, dev, parts)
+    if not plan.races:
+        why = "--quick" if request.quick else f"{len(train)} pairs are too few to hold some out"
+        report.say(f"no race: {why}")
+        return plan
+    return replace(plan, epochs=_epochs(request, plan, report))
+
+
+def _in_units(found: Look, pairs: Sequence[Pair]) -> list[Pair]:
+    if found.notation is None:
+        return list(pairs)
+    copying = bool(found.settings.get("model.copying"))
+    programs = learn_programs(AUTO, {"train": pairs}, UnitSettings(), copying, SILENT)
+    return list(pairs) if programs is None else encode_pairs(programs, pairs)
+
+
+def _epochs(request: Request, plan: Plan, report: Report) -> int:
+    """The epochs of the longest runs, within the time and what the data needs."""
+    some, wanted = list(plan.candidates.values()), plan.epochs
+    minutes = default_minutes(plan.look.pairs["train"]) if request.minutes is None else request.minutes
+    epochs = min(wanted, max(affordable_epochs(plan.look, some, minutes, CORES), LEAST_EPOCHS))
+    needed = needed_minutes(plan.look, some, epochs, CORES)
+    counts = ", ".join(f"{count} {kind}" for kind, count in plan.held_out.items() if count)
+    report.say(f"race: {len(some)} candidates, at most {epochs} epochs, held out: {counts} pairs")
+    if epochs == LEAST_EPOCHS and needed > minutes:
+        report.say(f"{LEAST_EPOCHS} epochs are the least that tell anything: about {needed:.0f} minutes")
+    elif request.minutes is not None and epochs < wanted:
+        more = needed_minutes(plan.look, some, wanted, CORES)
+        report.say(f"the data would like {wanted} epochs, about {more:.0f} minutes")
+    return epochs
+
+
+def finish(race: Race, folder: Path) -> Choice:
+    """Put the model of a race that has come to its end into `folder`, and remove the other runs."""
+    assert race.final is not None
+    final = race.plan.folder / "runs" / race.final.run
+    problem = race.results[race.final].problem
+    if problem is not None:
+        raise FtorError(f"{race.final.run}: {problem}")
+    for file in final.iterdir():
+        if not file.name.startswith("checkpoint"):
+            file.replace(folder / file.name)
+    choice = Choice.of(race)
+    choice.write(folder)
+    shutil.rmtree(race.plan.folder / "runs")
+    return choice
+
+
+class LineBoard:
+    """Says how the runs of a race end."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        """Say a message."""
+        self._report.say(text)
+
+    def changed(self, status: Status) -> None:
+        """Say that a run is done."""
+        if status.state != "running":
+            self._report.say(f"{status.name} {status.state}: {status.note}")
+
+    def refresh(self) -> None:
+        """Say nothing about progress."""
+
+
+def train_on_pairs(request: Request, folder: Path, report: Report, data_folder: Path | None = None) -> Choice:
+    """Look at pairs, race candidates, and put the model of the winner into `folder`.
+
+    Raises:
+        KeyboardInterrupt: after Ctrl-C. The same call continues the race.
+    """
+    race = Race(plan_race(request, folder, report), report, data_folder)
+    if not run_jobs(race, Processes(cores()), LineBoard(report)):
+        raise KeyboardInterrupt
+    return finish(race, folder)

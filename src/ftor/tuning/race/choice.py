@@ -1,0 +1,164 @@
+"""What a race chose, and why: for the model folder, for its card and for people."""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from ftor.files import write_text
+from ftor.tuning.look.findings import Value
+from ftor.tuning.race.race import Race
+
+CHOICE_FILE = "choice.json"
+MEANINGS = {
+    "taught": "F→R; an aligner teaches alignments and fertilities first",
+    "aligned": "F→R; an aligner teaches alignments first",
+    "unaligned": "F→R without an aligner",
+    "words-first": "R→F: words are reordered before they are copied",
+    "words-first-aligned": "R→F; an aligner teaches alignments first",
+    "in-context": "F→R, taught; the decoder reads the context as much as the word",
+    "autoregressive": "F→R, taught; the decoder reads what is written before",
+    "in-order": "fertility alone: nothing is reordered",
+    "rescored": "F→R, aligned; an LSTM ranks its best outputs",
+    "lstm": "a plain LSTM seq2seq with attention",
+}
+
+
+class Record(BaseModel):
+    """Values that are written as JSON."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Tried(Record):
+    """One run of a race.
+
+    Attributes:
+        score: share of the held-out pairs that are right. If `on_all_pairs`, they are training pairs too,
+            unless they are the user's dev pairs.
+        problem: why it failed, if it did.
+    """
+
+    candidate: str
+    seed: int
+    epochs: int
+    on_all_pairs: bool
+    score: float
+    seconds: float
+    problem: str | None = None
+
+
+class Choice(Record):
+    """What a race chose.
+
+    Attributes:
+        winner: name of the candidate.
+        settings: of the winner, those that follow from the data included.
+        promised: the worst of its scores on held-out pairs; None without a race.
+        kept: whether the final model is about as good as promised.
+        held_out: number of held-out pairs of each kind.
+        tried: all runs.
+        findings: what the look at the pairs warned of.
+    """
+
+    winner: str
+    settings: dict[str, Value]
+    promised: float | None
+    kept: bool
+    held_out: dict[str, int]
+    tried: list[Tried]
+    findings: list[str]
+
+    @classmethod
+    def of(cls, race: Race) -> "Choice":
+        """The choice of a race that has come to its end."""
+        plan, winner = race.plan, race.winner
+        assert winner is not None
+        return cls(
+            winner=winner,
+            settings=plan.look.settings | dict(plan.candidates[winner].settings),
+            promised=race.promised,
+            kept=not race.below_promise,
+            held_out=plan.held_out,
+            tried=[
+                Tried(
+                    candidate=entry.candidate,
+                    seed=entry.seed,
+                    epochs=entry.epochs,
+                    on_all_pairs=entry.final,
+                    score=result.score,
+                    seconds=round(result.seconds, 1),
+                    problem=result.problem,
+                )
+                for entry, result in race.results.items()
+            ],
+            findings=[finding.text for finding in plan.look.warnings],
+        )
+
+    @classmethod
+    def read(cls, folder: Path) -> "Choice | None":
+        """The choice in a model folder, if there is one."""
+        path = folder / CHOICE_FILE
+        return cls.model_validate_json(path.read_text("utf-8")) if path.exists() else None
+
+    def write(self, folder: Path) -> None:
+        """Write the choice into a model folder, and its table into the model card."""
+        write_text(folder / CHOICE_FILE, self.model_dump_json(indent=2) + "\n")
+        card = folder / "README.md"
+        table = "\n".join(f"| {' | '.join(row)} |" for row in [self.columns, ["---"] * 5, *self.rows])
+        section = f"\n## How the settings were chosen\n\n{self.reason}\n\n{table}\n"
+        write_text(card, card.read_text("utf-8") + section)
+
+    @property
+    def reason(self) -> str:
+        """Why this candidate, in a few sentences."""
+        meaning = MEANINGS[self.winner]
+        pairs = sum(self.held_out.values())
+        if self.promised is None:
+            return f"{self.winner} ({meaning}). There was no race."
+        text = (
+            f"{self.winner} ({meaning}) was right on {100 * self.promised:.1f} % of {pairs} held-out pairs "
+            "with its worse seed."
+        )
+        others = [run for run in self.best_of_each if run.candidate != self.winner]
+        if others:
+            best = max(others, key=lambda run: run.score)
+            text += f" The best other candidate was {best.candidate}, {100 * best.score:.1f} %."
+        if self.winner == "lstm":
+            text += " No transducer was better, so you get a plain seq2seq: it may fail on longer sentences."
+        if not self.kept:
+            text += (
+                " The model of all pairs is worse than that with every seed that was tried. More pairs, or "
+                "more --minutes, may help."
+            )
+        return text
+
+    @property
+    def best_of_each(self) -> list[Tried]:
+        """The longest run of each candidate on held-out pairs, and of these the worst seed."""
+        longest: dict[str, Tried] = {}
+        for run in self.tried:
+            known = longest.get(run.candidate)
+            key = (run.epochs, -run.score)
+            if not run.on_all_pairs and (known is None or key > (known.epochs, -known.score)):
+                longest[run.candidate] = run
+        return list(longest.values())
+
+    @property
+    def columns(self) -> list[str]:
+        """The head of the table."""
+        return ["candidate", "what it is", "epochs", "held-out pairs right", "seconds"]
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The table of all candidates, best first. A candidate with fewer epochs was given up."""
+        runs = sorted(self.best_of_each, key=lambda run: (-run.epochs, -run.score))
+        return [
+            [
+                run.candidate,
+                MEANINGS[run.candidate],
+                str(run.epochs),
+                run.problem or f"{100 * run.score:.1f} %",
+                f"{sum(r.seconds for r in self.tried if r.candidate == run.candidate):.0f}",
+            ]
+            for run in runs
+        ]

@@ -1,0 +1,101 @@
+"""Pairs that a race holds out of training: some at random, and some that are harder than the rest."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from ftor.seeds import derived_seed
+from ftor.text.reading import Pair
+
+LEAST_PAIRS = 24
+"""Of fewer pairs, none are held out."""
+SHARE = 8
+"""One of so many pairs is held out at random, and as many because they are hard."""
+FEWEST, MOST = 5, 100
+"""Pairs that are held out in either way."""
+FREQUENT = 3
+"""A combination can be rare only if its parts are at least so frequent."""
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """The numbers of the pairs in each part.
+
+    Attributes:
+        train: pairs to train on.
+        random: pairs like those of training.
+        harder: the longest pairs, and those with rare combinations of frequent words.
+    """
+
+    train: list[int]
+    random: list[int]
+    harder: list[int]
+
+
+def hold_out(pairs: Sequence[Pair], seed: int, at_random: bool = True) -> HeldOut:
+    """Hold pairs out of training, so that training still has every word and unit of them.
+
+    Words that are copied need not be in training. Sources that occur several times are not held out.
+
+    Args:
+        pairs: sources, and targets in units.
+        seed: draws the random pairs.
+        at_random: whether pairs are held out at random, too. Not if there are dev pairs.
+    """
+    if len(pairs) < LEAST_PAIRS:
+        return HeldOut(list(range(len(pairs))), [], [])
+    size = min(max(len(pairs) // SHARE, FEWEST), MOST)
+    order = list(range(len(pairs)))
+    random.Random(derived_seed((seed, len(pairs)))).shuffle(order)
+    stock = _Stock(pairs)
+    rare = _rarities(pairs)
+    middle = sorted(len(pair.target) for pair in pairs)[len(pairs) // 2]
+    longest = sorted(order, key=lambda i: (len(pairs[i].target), len(pairs[i].source)), reverse=True)
+    harder = stock.take((i for i in longest if len(pairs[i].target) > middle), size // 2)
+    harder += stock.take((i for i in sorted(order, key=rare.__getitem__, reverse=True) if rare[i]), size // 2)
+    drawn = stock.take(order, size) if at_random else []
+    out = {*harder, *drawn}
+    return HeldOut([i for i in range(len(pairs)) if i not in out], sorted(drawn), sorted(harder))
+
+
+class _Stock:
+    """The pairs that are left in training, and how many of them have each word and unit."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        self._needs = [_words(pair) for pair in pairs]
+        self._left = Counter(word for words in self._needs for word in words)
+        sources = Counter(pair.source for pair in pairs)
+        self._fixed = {i for i, pair in enumerate(pairs) if sources[pair.source] > 1}
+
+    def take(self, wanted: Iterable[int], size: int) -> list[int]:
+        """The first of the wanted pairs that training can do without, at most `size`."""
+        taken: list[int] = []
+        for i in wanted:
+            if len(taken) == size:
+                break
+            if i not in self._fixed and all(self._left[word] > 1 for word in self._needs[i]):
+                self._left.subtract(self._needs[i])
+                self._fixed.add(i)
+                taken.append(i)
+        return taken
+
+
+def _words(pair: Pair) -> set[tuple[str, str]]:
+    """The words of either side, without those that may be copies."""
+    source, target = set(pair.source), set(pair.target)
+    return {("source", word) for word in source - target} | {("target", word) for word in target - source}
+
+
+def _rarities(pairs: Sequence[Pair]) -> list[int]:
+    """For each pair, how many neighbours in it occur nowhere else although both words are frequent."""
+    words = Counter(word for pair in pairs for side in (pair.source, pair.target) for word in set(side))
+    neighbours = [
+        {*pairwise(pair.source)} | {*((*both, "target") for both in pairwise(pair.target))} for pair in pairs
+    ]
+    counts = Counter(both for some in neighbours for both in some)
+    return [
+        sum(counts[both] == 1 and min(words[both[0]], words[both[1]]) >= FREQUENT for both in some)
+        for some in neighbours
+    ]

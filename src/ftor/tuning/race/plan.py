@@ -1,0 +1,156 @@
+"""What a race will do: its candidates, its held-out pairs and how long it trains."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ftor.config import Config, ConfigError
+from ftor.text.reading import Pair, write_pairs
+from ftor.tuning.look import Look
+from ftor.tuning.look.findings import Value
+from ftor.tuning.race.candidates import Candidate, candidates, configuration
+from ftor.tuning.race.held_out import HeldOut
+
+LEAST_EPOCHS = 16
+RUNGS = (4, 2, 1)
+"""Candidates are compared after these parts of the epochs: a quarter, a half, all."""
+FINALISTS = 2
+SEEDS = 2
+"""Seeds of the finalists, and of the winner on all pairs."""
+PAIRS_PER_MINUTE, MINUTES = 170, (3.0, 20.0)
+"""Without a limit of the user, the time grows with the pairs: 3 minutes for 500."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run of a race.
+
+    Attributes:
+        candidate: its name.
+        epochs: how long it trains in all. An entry of more epochs continues that of fewer.
+        final: whether it trains on all pairs.
+    """
+
+    candidate: str
+    seed: int
+    epochs: int
+    final: bool = False
+
+    @property
+    def run(self) -> str:
+        """The name of its folder."""
+        return f"{'final-' if self.final else ''}{self.candidate}-{self.seed}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A race.
+
+    Attributes:
+        name: of the model.
+        files: train, and dev and test if the user has them.
+        look: what the pairs are like.
+        candidates: by their names, in the order of preference.
+        held_out: how many pairs are held out: at random, because they are hard, and dev pairs.
+        overrides: the user's `section.key=value`.
+        seed: of the first runs.
+        epochs: of the longest runs.
+        folder: of the race.
+    """
+
+    name: str
+    files: dict[str, Path]
+    look: Look
+    candidates: dict[str, Candidate]
+    held_out: dict[str, int]
+    overrides: tuple[str, ...]
+    seed: int
+    epochs: int
+    folder: Path
+
+    def config(self, entry: Entry) -> Config:
+        """The configuration of a run."""
+        candidate = self.candidates[entry.candidate]
+        training = {"seed": entry.seed, "epochs": entry.epochs}
+        settings = [self.look.settings, candidate.settings, self._data(entry.final)]
+        return configuration(self.name, settings, self.overrides, **training)
+
+    def _data(self, final: bool) -> dict[str, Value]:
+        files = {
+            "train": self.files["train"] if final else self.folder / "train.tsv",
+            "dev": self.files.get("dev") if final else None,
+            "test": self.files.get("test") if final else None,
+        }
+        if files["dev"] is None and any(self.held_out.values()):
+            files["dev"] = self.folder / "held-out.tsv"
+        return {f"data.{split}": str(path.absolute()) for split, path in files.items() if path is not None}
+
+    @property
+    def races(self) -> bool:
+        """Whether there is anything to compare, and pairs to compare it by."""
+        return len(self.candidates) > 1 and any(self.held_out.values())
+
+    @property
+    def in_training(self) -> bool:
+        """Whether the dev pairs of the final runs are among their training pairs."""
+        return "dev" not in self.files and any(self.held_out.values())
+
+
+def write_held_out(folder: Path, pairs: Sequence[Pair], dev: Sequence[Pair], parts: HeldOut) -> None:
+    """Write the training pairs and the held-out pairs of a race."""
+    folder.mkdir(parents=True, exist_ok=True)
+    out = [*dev, *(pairs[i] for i in parts.random), *(pairs[i] for i in parts.harder)]
+    for name, some in (("train", [pairs[i] for i in parts.train]), ("held-out", out)):
+        write_pairs([(" ".join(pair.source), pair.target_text) for pair in some], folder / f"{name}.tsv")
+
+
+def allowed(look: Look, overrides: Sequence[str]) -> dict[str, Candidate]:
+    """The candidates that the user's settings leave. Of those that they make equal, the first."""
+    found: dict[str, Candidate] = {}
+    hashes = set()
+    problem: ConfigError | None = None
+    for candidate in candidates(look):
+        try:
+            config = configuration("x", [look.settings, candidate.settings], overrides)
+        except ConfigError as error:
+            problem = problem or error
+            continue
+        if config.hash not in hashes:
+            hashes.add(config.hash)
+            found[candidate.name] = candidate
+    if not found and problem is not None:
+        raise problem
+    return found
+
+
+def default_minutes(pairs: int) -> float:
+    """How long a race of so many pairs should take."""
+    return min(max(pairs / PAIRS_PER_MINUTE, MINUTES[0]), MINUTES[1])
+
+
+def affordable_epochs(look: Look, some: Sequence[Candidate], minutes: float, cores: int) -> int:
+    """How many epochs the longest runs of a race may have, by the speed of an ordinary machine.
+
+    It depends on the data alone, so that the same seed makes the same choice everywhere.
+    """
+    return math.floor(60 * minutes * cores / _seconds_per_epoch(look, some))
+
+
+def needed_minutes(look: Look, some: Sequence[Candidate], epochs: int, cores: int) -> float:
+    """How long a race with so many epochs takes on an ordinary machine."""
+    return epochs * _seconds_per_epoch(look, some) / 60 / cores
+
+
+def _seconds_per_epoch(look: Look, some: Sequence[Candidate]) -> float:
+    """Seconds of one core for each epoch of the longest runs, all runs of the race together."""
+    lengths = look.units or look.target
+    example = 1.2e-3 + 1e-4 * (look.source.mean + lengths.mean) + 3e-7 * lengths.mean**3
+    costs = sorted((one.cost for one in some), reverse=True)
+    share, epochs, left = 0.0, 0.0, len(costs)
+    for rung in RUNGS:
+        epochs += sum(costs[:left]) * (1 / rung - share)
+        share, left = 1 / rung, max(FINALISTS, math.ceil(left / 2))
+    mean = sum(costs) / len(costs)
+    epochs += mean * (FINALISTS * (SEEDS - 1) + SEEDS)
+    return example * look.pairs["train"] * epochs

@@ -1,0 +1,157 @@
+"""The race: short runs of all candidates, longer ones of the better half, and the winner on all pairs."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from ftor.files import append_json_line, read_json_lines
+from ftor.jobs import Job, Status, Workload
+from ftor.reporting import Report
+from ftor.tuning.race.plan import FINALISTS, RUNGS, SEEDS, Entry, Plan
+
+ALL_RIGHT = 0.995
+"""Share of right held-out pairs that more training cannot improve."""
+TRIES = 2
+"""How often the winner is trained on all pairs, with other seeds, until it keeps what the race promised."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run gave.
+
+    Attributes:
+        score: share of the held-out pairs that are right, under the grammar if there is one. 0 if it failed.
+        loss: of the held-out pairs.
+        seconds: of training and evaluation.
+        problem: why it failed.
+    """
+
+    score: float
+    loss: float
+    seconds: float
+    problem: str | None = None
+
+
+class Race(Workload):
+    """The runs of a race. Results are kept in a file, so that a race can be continued.
+
+    Args:
+        plan: what is raced.
+        report: receives who is ahead.
+        data_folder: where vectors are, if not in the usual folders.
+    """
+
+    def __init__(self, plan: Plan, report: Report, data_folder: Path | None = None) -> None:
+        super().__init__()
+        self.plan, self._report = plan, report
+        self._data_folder = data_folder and data_folder.absolute()
+        self._file = plan.folder / "results.jsonl"
+        self.results: dict[Entry, Result] = {}
+        for line in read_json_lines(self._file) if self._file.exists() else []:
+            self.results[Entry(**line["entry"])] = Result(**line["result"])
+        self._entries: dict[Job, Entry] = {}
+        self._course = self._stages()
+        self.winner: str | None = None
+        self.promised: float | None = None
+        self.final: Entry | None = None
+
+    def extend(self) -> bool:
+        """When all runs of a stage are done, add those of the next one."""
+        while all(status.state in ("done", "failed") for status in self.statuses):
+            stage = next(self._course, None)
+            if stage is None:
+                return False
+            new = [entry for entry in stage if entry not in self.results]
+            for entry in new:
+                folder = self.plan.folder / "runs" / entry.run
+                job = Job(self.plan.config(entry), folder, self._data_folder)
+                self._entries[job] = entry
+                self.statuses.append(Status(job, f"{entry.run}, {entry.epochs} epochs"))
+            if new:
+                return True
+        return False
+
+    def _stages(self) -> Iterator[list[Entry]]:
+        """The runs of each stage. The results of a stage are there when the next one is asked for."""
+        plan, epochs = self.plan, self.plan.epochs
+        self.winner = next(iter(plan.candidates))
+        if plan.races:
+            contenders = list(plan.candidates)
+            for rung in RUNGS[:-1]:
+                epochs = math.ceil(plan.epochs / rung)
+                yield [Entry(name, plan.seed, epochs) for name in contenders]
+                contenders = self._best(contenders, [plan.seed], epochs)
+                self._say_leader(contenders[0], epochs)
+                if self._worst(contenders[0], [plan.seed], epochs) >= ALL_RIGHT:
+                    break
+                contenders = contenders[: max(FINALISTS, math.ceil(len(contenders) / 2))]
+            seeds = [plan.seed + number for number in range(SEEDS)]
+            finalists = contenders[:FINALISTS]
+            stages = dict.fromkeys([epochs, plan.epochs] if epochs < plan.epochs / 2 else [plan.epochs])
+            for epochs in stages:
+                yield [Entry(name, seed, epochs) for name in finalists for seed in seeds]
+                finalists = self._best(finalists, seeds, epochs)
+                self.promised = self._worst(finalists[0], seeds, epochs)
+                if self.promised >= ALL_RIGHT:
+                    break
+            self.winner = finalists[0]
+            epochs = min(2 * epochs, plan.epochs)
+        finals: list[Entry] = []
+        for number in range(TRIES if plan.races else 1):
+            first = plan.seed + number * SEEDS
+            more = [
+                Entry(self.winner, first + seed, epochs, True) for seed in range(SEEDS if plan.races else 1)
+            ]
+            yield more
+            finals += more
+            self.final = max(finals, key=lambda entry: (self.results[entry].score, -self.results[entry].loss))
+            if not self.below_promise:
+                break
+            self._report.say(f"{self.winner}: the model of all pairs is worse than its race promised")
+
+    @property
+    def below_promise(self) -> bool:
+        """Whether the final model is right on clearly fewer pairs than the race promised."""
+        if self.promised is None or self.final is None:
+            return False
+        p, n = self.promised, sum(self.plan.held_out.values())
+        return self.results[self.final].score < p - 2 * math.sqrt(p * (1 - p) / n) - 0.02
+
+    def _best(self, names: list[str], seeds: list[int], epochs: int) -> list[str]:
+        """The candidates, best first: by their worst seed, then their mean, then the order of preference."""
+
+        def key(name: str) -> tuple[float, float]:
+            scores = [self.results[Entry(name, seed, epochs)].score for seed in seeds]
+            return min(scores), fmean(scores)
+
+        preferred = [name for name in self.plan.candidates if name in names]
+        return sorted(preferred, key=key, reverse=True)
+
+    def _worst(self, name: str, seeds: list[int], epochs: int) -> float:
+        """The worst score of a candidate."""
+        return min(self.results[Entry(name, seed, epochs)].score for seed in seeds)
+
+    def _say_leader(self, name: str, epochs: int) -> None:
+        score = self._worst(name, [self.plan.seed], epochs)
+        self._report.say(f"after {epochs} epochs, {name} leads: {100 * score:.1f} % of the held-out pairs")
+
+    def finished(self, status: Status, record: dict[str, Any]) -> str:
+        """Keep the result."""
+        dev = record.get("dev_grammar") or record["dev"]
+        seconds = record["seconds"] + record["dev_seconds"]
+        log = read_json_lines(status.job.folder / "log.jsonl")
+        self._keep(status, Result(dev["exact_match"], log[record["best_epoch"] - 1]["dev_loss"], seconds))
+        return f"{100 * dev['exact_match']:.1f} %"
+
+    def failed(self, status: Status, reason: str) -> None:
+        """A candidate that fails has lost."""
+        self._report.warn(f"{status.name} failed: {reason}")
+        self._keep(status, Result(0.0, math.inf, 0.0, reason))
+
+    def _keep(self, status: Status, result: Result) -> None:
+        entry = self._entries[status.job]
+        self.results[entry] = result
+        append_json_line(self._file, {"entry": asdict(entry), "result": asdict(result)})
