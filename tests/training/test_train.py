@@ -38,14 +38,15 @@ class TestTrain:
     def test_it_is_the_run_of_the_command(self, data, tmp_path, trained):
         files = {split: data / f"{split}.tsv" for split in ("dev", "test")}
         epochs = {"training.epochs": 2}
-        model = train(str(data / "train.tsv"), tmp_path / "run", **files, settings=epochs)
+        pairs = str(data / "train.tsv")
+        model = train("transducer", tmp_path / "run", train=pairs, **files, settings=epochs)
         assert_same_run(tmp_path / "run", trained)
         assert model.folder == tmp_path / "run"
         (found,), (wanted,) = (some.predict(["a b c"]) for some in (model, ftor.load(trained)))
         assert (found.tokens, found.score) == (wanted.tokens, wanted.score)
 
     def test_without_dev_pairs_some_are_held_out(self, data, tmp_path):
-        model = train(data / "train.tsv", str(tmp_path / "run"))
+        model = train("transducer", str(tmp_path / "run"), train=data / "train.tsv")
         metrics = json.loads((model.folder / "metrics.json").read_text())
         assert (metrics["train"]["count"], metrics["dev"]["count"], metrics["test"]) == (23, 2, None)
 
@@ -58,7 +59,7 @@ class TestTrain:
 
     def test_a_grammar_constrains_the_outputs(self, data, tmp_path):
         (tmp_path / "my.cfg").write_text("S -> 'k' | 'k' S")
-        model = train(data / "train.tsv", tmp_path / "run", grammar=tmp_path / "my.cfg")
+        model = train("transducer", tmp_path / "run", train=data / "train.tsv", grammar=tmp_path / "my.cfg")
         assert set(model.predict(["a b"])[0].tokens) == {"k"}
 
     def test_the_number_of_threads_is_restored(self, data, tmp_path, monkeypatch):
@@ -70,7 +71,7 @@ class TestTrain:
 
         monkeypatch.setattr(Trainer, "_step", record)
         before = torch.get_num_threads()
-        train(data / "train.tsv", tmp_path / "run", threads=2)
+        train("transducer", tmp_path / "run", train=data / "train.tsv", threads=2)
         assert set(used) == {2}
         assert torch.get_num_threads() == before
 
@@ -82,7 +83,7 @@ class TestTrain:
         step = Trainer._step
         monkeypatch.setattr(Trainer, "_step", interrupted)
         with pytest.raises(KeyboardInterrupt):
-            ftor.train(data / "train.tsv", out=tmp_path / "run", settings=SETTINGS)
+            ftor.train("transducer", train=data / "train.tsv", out=tmp_path / "run", settings=SETTINGS)
         assert (tmp_path / "run" / "checkpoint.safetensors").exists()
         assert f"stopped; to resume: ftor train --resume {tmp_path / 'run'}" in capsys.readouterr().err
 
@@ -95,7 +96,7 @@ class TestTrain:
             ftor.train(data / "train.tsv", settings={"training.epoch": 3})
 
     def test_it_is_imported_when_it_is_used(self):
-        assert ftor.train is sys.modules["ftor.training.train"].train
+        assert ftor.train is sys.modules["ftor.tuning.train"].train
         assert "train" in dir(ftor)
 
 

@@ -68,7 +68,7 @@ def configure(
     values = {f"data.{split}": name for split, name in names.items()} | {"training.seed": seed}
     overrides = [*overrides, *as_overrides(values)]
     if isinstance(experiment, Config):
-        config = experiment.withas_overrides(overrides)
+        config = experiment.with_overrides(overrides)
     else:
         config = Config.load(experiment, overrides)
     if "train" in paths and "test" not in paths and config.data.test is not None:

@@ -13,12 +13,11 @@ from ftor.tuning.look.findings import Value
 WARM_UP: dict[str, Value] = {
     "training.aligner": "poisson",
     "training.alignment_weight": 3.2,
-    "training.alignment_epochs": 10,
+    "training.alignment_epochs": 10,  # the plan of a race changes it
+    "training.align_fertilities": True,
 }
-TAUGHT: dict[str, Value] = WARM_UP | {"training.align_fertilities": True}
-FREE: dict[str, Value] = {"model.reordering_context": 1.0}
-SURE = 0.9
-"""Share of the target tokens that an aligner explains where it teaches fertilities first."""
+CONTEXT: dict[str, Value] = {"model.reordering_context": 1.0}
+WORDS_FIRST: dict[str, Value] = {"model.order": "reordering-fertility", "model.context_scale": 0.5}
 
 
 @dataclass(frozen=True)
@@ -38,27 +37,27 @@ class Candidate:
 
 def candidates(look: Look) -> list[Candidate]:
     """The candidates for pairs. Of equally good ones, the first wins."""
-    lstm: dict[str, Value] = {"model.architecture": "lstm", "model.max_steps": _longest(look)}
-    scorer = {"model.rescorer": "lstm"}
-    sure = look.alignment.explained >= SURE
-    teaching = [Candidate("taught", TAUGHT | FREE), Candidate("aligned", WARM_UP | FREE)]
+    taught = WARM_UP | CONTEXT
     some = [
-        *(teaching if sure else reversed(teaching)),
-        Candidate("unaligned", FREE),
-        Candidate("words-first", {"model.order": "reordering-fertility"}, 0.7),
-        Candidate("words-first-aligned", {"model.order": "reordering-fertility", **WARM_UP}, 0.7),
-        Candidate("in-context", TAUGHT | FREE | {"model.context_scale": 1.0}),
-        Candidate("autoregressive", TAUGHT | FREE | {"model.decoder": "autoregressive"}, 1.3),
+        Candidate("taught", taught | {"model.fertility_skip": True}),
+        Candidate("in-context", taught | {"model.context_scale": 1.0}),
+        Candidate("words-first", WARM_UP | WORDS_FIRST, 0.8),
+        Candidate("words-first-untaught", WORDS_FIRST, 0.8),
+        Candidate(
+            "in-order",
+            WARM_UP | {"model.order": "fertility", "model.context_scale": 1.0, "model.fertility_skip": True},
+            0.4,
+        ),
+        Candidate("untaught", CONTEXT),
     ]
-    if look.alignment.none > look.alignment.separable:
-        some.append(
-            Candidate("in-order", TAUGHT | {"model.order": "fertility", "model.context_scale": 1.0}, 0.4)
-        )
-    if look.notation is not None:
-        some = [one for one in some if one.name != "autoregressive"]  # it keeps to no grammar
-        if not look.settings.get("model.copying"):
-            some.append(Candidate("rescored", WARM_UP | FREE | scorer, 3.0))
-    return [*some, Candidate("lstm", lstm, 2.0)]
+    if look.notation is None:
+        some.append(Candidate("autoregressive", taught | {"model.decoder": "autoregressive"}, 1.3))
+    elif not look.settings.get("model.copying"):  # an autoregressive decoder keeps to no grammar
+        some.append(Candidate("rescored", taught | {"model.rescorer": "lstm"}, 3.0))
+    seq2seq: dict[str, Value] = {"model.architecture": "lstm", "model.max_steps": _longest(look)}
+    if look.pairs["train"] < 1000:
+        seq2seq |= {"model.width": 100, "model.hidden": 100}
+    return [*some, Candidate("lstm", seq2seq, 1.5)]
 
 
 def _longest(look: Look) -> int:

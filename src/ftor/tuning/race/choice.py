@@ -11,14 +11,13 @@ from ftor.tuning.race.race import Race
 CHOICE_FILE = "choice.json"
 MEANINGS = {
     "taught": "F→R; an aligner teaches alignments and fertilities first",
-    "aligned": "F→R; an aligner teaches alignments first",
-    "unaligned": "F→R without an aligner",
-    "words-first": "R→F: words are reordered before they are copied",
-    "words-first-aligned": "R→F; an aligner teaches alignments first",
-    "in-context": "F→R, taught; the decoder reads the context as much as the word",
+    "in-context": "the same; the decoder reads the context as much as the word",
+    "words-first": "R→F, taught: words are reordered before they are copied",
+    "words-first-untaught": "R→F without an aligner",
+    "in-order": "fertility alone, taught: nothing is reordered",
+    "untaught": "F→R without an aligner",
     "autoregressive": "F→R, taught; the decoder reads what is written before",
-    "in-order": "fertility alone: nothing is reordered",
-    "rescored": "F→R, aligned; an LSTM ranks its best outputs",
+    "rescored": "F→R, taught; an LSTM ranks its best outputs",
     "lstm": "a plain LSTM seq2seq with attention",
 }
 

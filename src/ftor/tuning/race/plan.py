@@ -15,9 +15,13 @@ from ftor.tuning.race.held_out import HeldOut
 LEAST_EPOCHS = 16
 RUNGS = (4, 2, 1)
 """Candidates are compared after these parts of the epochs: a quarter, a half, all."""
+WARM_UP_PART = 6
+"""An aligner teaches in this part of the epochs."""
 FINALISTS = 2
 SEEDS = 2
 """Seeds of the finalists, and of the winner on all pairs."""
+START_SECONDS, STEP_SECONDS = 4.0, 7e-3
+"""What each run and each step of training costs, whatever the pairs are."""
 PAIRS_PER_MINUTE, MINUTES = 170, (3.0, 20.0)
 """Without a limit of the user, the time grows with the pairs: 3 minutes for 500."""
 
@@ -73,7 +77,10 @@ class Plan:
         """The configuration of a run."""
         candidate = self.candidates[entry.candidate]
         training = {"seed": entry.seed, "epochs": entry.epochs}
-        settings = [self.look.settings, candidate.settings, self._data(entry.final)]
+        warm_up: dict[str, Value] = {}
+        if "training.alignment_epochs" in candidate.settings:
+            warm_up["training.alignment_epochs"] = max(2, self.epochs // WARM_UP_PART)
+        settings = [self.look.settings, candidate.settings, warm_up, self._data(entry.final)]
         return configuration(self.name, settings, self.overrides, **training)
 
     def _data(self, final: bool) -> dict[str, Value]:
@@ -134,23 +141,38 @@ def affordable_epochs(look: Look, some: Sequence[Candidate], minutes: float, cor
 
     It depends on the data alone, so that the same seed makes the same choice everywhere.
     """
-    return math.floor(60 * minutes * cores / _seconds_per_epoch(look, some))
+    seconds = 60 * minutes * cores - _runs(len(some)) * START_SECONDS
+    return math.floor(max(seconds, 0) / _seconds_per_epoch(look, some))
 
 
 def needed_minutes(look: Look, some: Sequence[Candidate], epochs: int, cores: int) -> float:
     """How long a race with so many epochs takes on an ordinary machine."""
-    return epochs * _seconds_per_epoch(look, some) / 60 / cores
+    seconds = epochs * _seconds_per_epoch(look, some) + _runs(len(some)) * START_SECONDS
+    return seconds / 60 / cores
+
+
+def _contenders(count: int) -> list[int]:
+    """How many candidates there are at each rung."""
+    counts = [count]
+    for _ in RUNGS[1:]:
+        counts.append(min(count, max(FINALISTS, math.ceil(counts[-1] / 2))))
+    return counts
+
+
+def _runs(count: int) -> int:
+    return sum(_contenders(count)) + FINALISTS * (SEEDS - 1) + SEEDS
 
 
 def _seconds_per_epoch(look: Look, some: Sequence[Candidate]) -> float:
     """Seconds of one core for each epoch of the longest runs, all runs of the race together."""
-    lengths = look.units or look.target
-    example = 1.2e-3 + 1e-4 * (look.source.mean + lengths.mean) + 3e-7 * lengths.mean**3
     costs = sorted((one.cost for one in some), reverse=True)
-    share, epochs, left = 0.0, 0.0, len(costs)
-    for rung in RUNGS:
-        epochs += sum(costs[:left]) * (1 / rung - share)
-        share, left = 1 / rung, max(FINALISTS, math.ceil(left / 2))
-    mean = sum(costs) / len(costs)
-    epochs += mean * (FINALISTS * (SEEDS - 1) + SEEDS)
-    return example * look.pairs["train"] * epochs
+    share, runs = 0.0, 0.0
+    for rung, left in zip(RUNGS, _contenders(len(costs)), strict=True):
+        runs += sum(costs[:left]) * (1 / rung - share)
+        share = 1 / rung
+    runs += sum(costs) / len(costs) * (FINALISTS * (SEEDS - 1) + SEEDS)
+    lengths, batch = look.units or look.target, int(look.settings["training.batch_size"])
+    example = 2.5e-4 + 2e-5 * (look.source.mean + lengths.mean) + 2e-8 * lengths.mean**3
+    if "model.width" not in look.settings:  # a large network
+        example *= 3
+    return runs * look.pairs["train"] * (STEP_SECONDS / batch + example)

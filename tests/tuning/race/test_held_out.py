@@ -1,0 +1,74 @@
+"""What a race holds out of training."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from ftor.text.reading import Pair
+from ftor.tuning.race.held_out import LEAST_PAIRS, hold_out
+
+
+def pairs_of(count, seed=0):
+    """Return pairs of one to eight words, which are written in upper case."""
+    draw = Random(seed)
+    sources = {tuple(draw.choices("abcdef", k=draw.randint(1, 8))) for _ in range(3 * count)}
+    return [
+        Pair(source, tuple(map(str.upper, source)), i) for i, source in enumerate(sorted(sources)[:count])
+    ]
+
+
+@pytest.mark.parametrize("count", [LEAST_PAIRS, 40, 200, 3000])
+def test_every_pair_is_in_one_part(count):
+    pairs = pairs_of(count)
+    parts = hold_out(pairs, seed=1)
+    assert sorted(parts.train + parts.random + parts.harder) == list(range(len(pairs)))
+    assert len(parts.random) == pytest.approx(min(max(len(pairs) / 8, 5), 100), abs=2)
+    assert len(parts.train) >= 0.6 * len(pairs)
+
+
+def test_training_keeps_every_word_that_is_no_copy():
+    pairs = [*pairs_of(100), Pair(("rare", "a"), ("RARE", "A"), 200), Pair(("42", "a"), ("42", "A"), 201)]
+    for seed in range(5):
+        parts = hold_out(pairs, seed)
+        assert len(pairs) - 2 in parts.train
+        words = {word for i in parts.train for word in pairs[i].source + pairs[i].target}
+        assert all({*pairs[i].source} - {*pairs[i].target} <= words for i in parts.random + parts.harder)
+
+
+def test_the_longest_are_among_the_harder():
+    pairs = pairs_of(200)
+    parts = hold_out(pairs, seed=0)
+    longest = max(len(pair.target) for pair in pairs)
+    assert sum(len(pairs[i].target) == longest for i in parts.harder) > 5
+    kept = Counter(len(pairs[i].target) for i in parts.train)
+    assert kept[longest] < sum(len(pair.target) == longest for pair in pairs) / 2
+
+
+def test_a_combination_that_occurs_once_is_harder():
+    usual = [Pair((a, b), (a.upper(), b.upper()), 0) for a in "abcde" for b in "vwxyz"] * 2
+    usual = [Pair((*pair.source, str(i)), pair.target, i) for i, pair in enumerate(usual)]
+    odd = Pair(("v", "a", "b"), ("V", "A"), 99)
+    parts = hold_out([*usual, odd], seed=0)
+    assert len(usual) in parts.harder
+
+
+def test_sources_that_occur_twice_stay_in_training():
+    pairs = pairs_of(100)
+    parts = hold_out([*pairs, *pairs[:50]], seed=0)
+    assert not {*parts.random, *parts.harder} & {*range(50), *range(100, 150)}
+
+
+def test_the_seed_draws():
+    pairs = pairs_of(200)
+    assert hold_out(pairs, 1) == hold_out(pairs, 1)
+    assert hold_out(pairs, 1).random != hold_out(pairs, 2).random
+
+
+def test_few_pairs_are_all_trained_on():
+    parts = hold_out(pairs_of(LEAST_PAIRS - 1), 0)
+    assert (len(parts.train), parts.random, parts.harder) == (LEAST_PAIRS - 1, [], [])
+
+
+def test_with_dev_pairs_none_are_drawn():
+    assert not hold_out(pairs_of(100), 0, at_random=False).random

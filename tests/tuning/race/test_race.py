@@ -1,0 +1,174 @@
+"""Who goes on to the next stage, who wins, and what is trained at last; nobody trains here."""
+
+import json
+import signal
+from dataclasses import replace
+
+import pytest
+
+from ftor.config import ConfigError
+from ftor.jobs import Failed, Finished, Started, run_jobs
+from ftor.reporting import SILENT
+from ftor.tuning.own_pairs import LineBoard, Request, finish, plan_race
+from ftor.tuning.race.choice import MEANINGS, Choice
+from ftor.tuning.race.plan import Entry, allowed
+from ftor.tuning.race.race import Race
+from support.scripted_jobs import Scripted, record
+from tuning.race.test_held_out import pairs_of
+
+
+@pytest.fixture
+def plan(tmp_path):
+    return make_plan(tmp_path)
+
+
+def make_plan(folder, **changes):
+    path = folder / "pairs.tsv"
+    path.write_text(
+        "".join(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n" for pair in pairs_of(200)), "utf-8"
+    )
+    request = Request.new(path, minutes=1, **changes)
+    return plan_race(request, folder / "model", SILENT)
+
+
+def entry_of(job):
+    name, config = job.name, job.config
+    final = name.startswith("final-")
+    candidate = name.removeprefix("final-").rpartition("-")[0]
+    return Entry(candidate, config.training.seed, config.training.epochs, final)
+
+
+def raced(plan, score, stop_after=None):
+    """Race with runs whose scores a function of their entries tells. It may also tell a last event."""
+    started = []
+
+    def script(job):
+        entry = entry_of(job)
+        started.append(entry)
+        if stop_after is not None and len(started) > stop_after:
+            if len(started) == stop_after + 1:
+                signal.raise_signal(signal.SIGINT)
+            return [Started("here")]
+        found = score(entry)
+        if isinstance(found, Failed):
+            return [Started("here"), found]
+        job.folder.mkdir(parents=True, exist_ok=True)
+        (job.folder / "log.jsonl").write_text(json.dumps({"dev_loss": 1 - found}) + "\n")
+        for name in ("metrics.json", "README.md", "model.safetensors", "checkpoint.safetensors"):
+            (job.folder / name).write_text(entry.run)
+        return [Started("here"), Finished(record(job, dev={"exact_match": found}, best_epoch=1))]
+
+    race = Race(plan, SILENT)
+    run_jobs(race, Scripted(2, script), LineBoard(SILENT))
+    return race, started
+
+
+def order(plan):
+    return list(plan.candidates)
+
+
+def test_the_better_half_trains_on_and_the_worst_seed_decides(plan):
+    names = order(plan)
+    scores = {name: 0.1 * place for place, name in enumerate(names)}
+
+    def score(entry):
+        if entry.final:
+            return 0.9
+        unlucky = entry.candidate == names[-1] and entry.seed == 1
+        return 0.2 if unlucky else scores[entry.candidate]
+
+    race, started = raced(plan, score)
+    trained = {
+        name: max(entry.epochs for entry in started if entry.candidate == name and not entry.final)
+        for name in names
+    }
+    assert trained[names[0]] == -(-plan.epochs // 4)
+    assert [name for name in names if trained[name] == plan.epochs] == names[-2:]
+    assert race.winner == names[-2]  # the last is better with one seed only
+    assert race.promised == pytest.approx(scores[names[-2]])
+    assert [(entry.candidate, entry.seed) for entry in started if entry.final] == [
+        (names[-2], 0),
+        (names[-2], 1),
+    ]
+
+
+def test_of_equal_candidates_the_first_wins_and_a_perfect_one_ends_the_race(plan):
+    race, started = raced(plan, lambda entry: 1.0)
+    assert race.winner == order(plan)[0]
+    quarter = -(-plan.epochs // 4)
+    assert {entry.epochs for entry in started if not entry.final} == {quarter}
+    assert {entry.epochs for entry in started if entry.final} == {min(2 * quarter, plan.epochs)}
+
+
+def test_a_final_model_below_its_promise_is_trained_with_other_seeds(plan):
+    race, started = raced(plan, lambda entry: 0.3 if entry.final and entry.seed < 2 else 0.9)
+    assert [entry.seed for entry in started if entry.final] == [0, 1, 2, 3]
+    assert race.final.seed == 2
+    assert not race.below_promise
+    race, started = raced(replace(plan, folder=plan.folder / "again"), lambda e: 0.3 if e.final else 0.9)
+    assert race.below_promise
+    assert "worse than that" in Choice.of(race).reason
+
+
+def test_candidates_that_fail_lose(plan):
+    names = order(plan)
+    broken = Failed("it broke")
+    race, _ = raced(plan, lambda entry: 0.5 if entry.candidate == names[2] else broken)
+    assert race.winner == names[2]
+    assert {run.problem for run in Choice.of(race).best_of_each} == {None, "it broke"}
+
+
+@pytest.mark.parametrize("done", [0, 3, 11])
+def test_a_race_that_was_stopped_goes_on_to_the_same_end(tmp_path, done):
+    def score(entry):
+        return (hash((entry.candidate, entry.seed, entry.epochs)) % 90) / 100
+
+    (tmp_path / "whole").mkdir(), (tmp_path / "parts").mkdir()
+    whole, started = raced(make_plan(tmp_path / "whole"), score)
+    plan = make_plan(tmp_path / "parts")
+    _, before = raced(plan, score, stop_after=done)
+    assert len(before) < len(started)
+    race, after = raced(plan, score)
+    assert (race.winner, race.final, race.results) == (whole.winner, whole.final, whole.results)
+    assert len(after) <= len(started) - done
+
+
+def test_the_model_moves_into_its_folder_with_its_choice(plan, tmp_path):
+    race, _ = raced(plan, lambda entry: 0.8 if entry.candidate == "lstm" else 0.2)
+    choice = finish(race, tmp_path / "model")
+    assert (tmp_path / "model" / "model.safetensors").read_text() == "final-lstm-0"
+    assert not (tmp_path / "model" / "checkpoint.safetensors").exists()
+    assert not (plan.folder / "runs").exists()
+    assert Choice.read(tmp_path / "model") == choice
+    assert "you get a plain seq2seq" in choice.reason
+    card = (tmp_path / "model" / "README.md").read_text()
+    assert all(f"| {name} | {MEANINGS[name]} |" in card for name in plan.candidates)
+
+
+def test_quick_trains_the_first_candidate_once(tmp_path):
+    plan = make_plan(tmp_path, quick=True)
+    race, started = raced(plan, lambda entry: 0.5)
+    assert [(entry.candidate, entry.final) for entry in started] == [("taught", True)]
+    assert Choice.of(race).promised is None
+
+
+def test_what_the_user_sets_is_in_every_run_and_equal_candidates_are_one(tmp_path):
+    plan = make_plan(tmp_path, overrides=["model.order=fertility", "training.batch_size=5"])
+    configs = [plan.config(Entry(name, 0, 8)) for name in plan.candidates]
+    assert {config.model.order for config in configs} == {"fertility"}
+    assert {config.training.batch_size for config in configs} == {5}
+    assert "lstm" not in plan.candidates
+    assert len({config.hash for config in configs}) == len(configs)
+
+
+def test_a_setting_that_fits_no_candidate_is_an_error(plan):
+    with pytest.raises(ConfigError, match=r"training\.epoch: unknown key"):
+        allowed(plan.look, ["training.epoch=3"])
+
+
+def test_runs_of_a_race_never_see_test_pairs(tmp_path):
+    test = tmp_path / "test.tsv"
+    test.write_text("a b\tA B\n")
+    plan = make_plan(tmp_path, test=test)
+    assert plan.config(Entry("taught", 0, 8)).data.test is None
+    assert plan.config(Entry("taught", 0, 8, final=True)).data.test == str(test)
