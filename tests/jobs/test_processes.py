@@ -99,3 +99,16 @@ def test_leaving_stops_what_still_runs(tmp_path, undisturbed):
     with pytest.raises(ProcessLookupError):
         os.kill(int(started.where.split()[1]), 0)
     assert "stopped; to resume" in job.log.read_text()
+
+
+def test_a_process_runs_one_job_after_the_other_as_if_it_were_new(tmp_path, undisturbed):
+    jobs = [small_job(tmp_path, seed=5), same_data(tmp_path / "second", undisturbed)]
+    processes = []
+    with Processes(1) as executor:
+        for job in jobs:
+            executor.start(job)
+            processes.append(until(executor, Started, job).where)
+            (last,) = ends(executor, job).values()
+            assert isinstance(last, Finished)
+    assert processes[0] == processes[1]
+    assert_same_run(jobs[1].folder, undisturbed[0].folder)

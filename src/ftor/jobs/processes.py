@@ -19,10 +19,39 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+class _Worker:
+    """A process that runs one job after the other."""
+
+    def __init__(self, threads: int) -> None:
+        variables = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "ftor.jobs.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            encoding="utf-8",
+            env=os.environ | variables,
+            start_new_session=True,  # Ctrl-C reaches only this process, which then stops its jobs
+        )
+
+    def give(self, job: Job) -> None:
+        """Let it run a job. It is idle, or has just been started."""
+        assert self.process.stdin is not None
+        with suppress(OSError):  # the process has ended; its listener tells
+            self.process.stdin.write(job.to_json() + "\n")
+            self.process.stdin.flush()
+
+    def ask_to_stop(self) -> None:
+        """Close stdin. Unlike a signal, a process that is just starting cannot miss that."""
+        assert self.process.stdin is not None
+        with suppress(OSError):  # the process has ended
+            self.process.stdin.close()
+
+
 class Processes:
     """An executor that runs several jobs at a time.
 
-    If a process dies, or the process that started it, its run can be resumed from the last checkpoint.
+    A process runs one job after the other, because its start takes seconds. If it dies, or the process that
+    started it, its run can be resumed from the last checkpoint.
 
     Args:
         slots: number of jobs at a time.
@@ -30,7 +59,9 @@ class Processes:
 
     def __init__(self, slots: int) -> None:
         self.slots = slots
-        self._running: dict[Job, subprocess.Popen[str]] = {}
+        self._workers: list[_Worker] = []
+        self._running: dict[Job, _Worker] = {}
+        self._idle: dict[tuple[object, ...], list[_Worker]] = {}
         self._stopping: set[Job] = set()
         self._listeners: list[threading.Thread] = []
         self._events: queue.Queue[tuple[Job, Event]] = queue.Queue()
@@ -39,42 +70,36 @@ class Processes:
         return self
 
     def __exit__(self, *error: object) -> None:
-        running = list(self._running.values())
-        for process in running:
-            _ask_to_stop(process)
-        for process in running:
+        for worker in self._workers:
+            worker.ask_to_stop()
+        for worker in self._workers:
             try:
-                process.wait(SECONDS_TO_STOP)
+                worker.process.wait(SECONDS_TO_STOP)
             except (subprocess.TimeoutExpired, KeyboardInterrupt):
-                process.kill()
+                worker.process.kill()
         for listener in self._listeners:
             listener.join()
+        for worker in self._workers:
+            with worker.process:  # closes its pipes
+                pass
 
     def start(self, job: Job) -> None:
         """Run a job now."""
         job.log.parent.mkdir(parents=True, exist_ok=True)
-        threads = {name: str(job.threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")}
-        with job.log.open("a", encoding="utf-8") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "ftor.jobs.worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                encoding="utf-8",
-                env=os.environ | threads,
-                start_new_session=True,  # Ctrl-C reaches only this process, which then stops its jobs
-            )
-        self._running[job] = process
-        assert process.stdin is not None
-        process.stdin.write(job.to_json() + "\n")  # stdin stays open; see `_ask_to_stop`
-        process.stdin.flush()
-        self._listeners.append(threading.Thread(target=self._listen, args=[job, process], daemon=True))
+        idle = self._idle.get(_needs(job), [])
+        if not idle:
+            idle.append(_Worker(job.threads))
+            self._workers += idle
+        worker = idle.pop()
+        self._running[job] = worker
+        worker.give(job)
+        self._listeners.append(threading.Thread(target=self._listen, args=[job, worker], daemon=True))
         self._listeners[-1].start()
 
     def stop(self, job: Job) -> None:
         """Ask a job to stop at a checkpoint."""
         self._stopping.add(job)
-        _ask_to_stop(self._running[job])
+        self._running[job].ask_to_stop()
 
     def wait(self, seconds: float) -> list[tuple[Job, Event]]:
         """Return new events. Waits for the first one for at most `seconds`."""
@@ -86,25 +111,28 @@ class Processes:
             events.append(self._events.get())
         for job, event in events:
             if isinstance(event, LAST):
-                del self._running[job]
+                worker = self._running.pop(job)
+                if isinstance(event, Finished) and job not in self._stopping:
+                    self._idle.setdefault(_needs(job), []).append(worker)
+                else:
+                    worker.ask_to_stop()
                 self._stopping.discard(job)
         return events
 
-    def _listen(self, job: Job, process: subprocess.Popen[str]) -> None:
-        """Queue the events of a process. If it ends without a last event, make one from its exit code."""
+    def _listen(self, job: Job, worker: _Worker) -> None:
+        """Queue the events of a job. If its process ends without a last one, make it from the exit code."""
         last: Event | None = None
-        with process:
-            assert process.stdout is not None
-            for line in process.stdout:
-                try:
-                    last = event_from_json(line)
-                except ValueError:  # the process was killed while it wrote this line
-                    break
-                if isinstance(last, LAST):
-                    break
-                self._events.put((job, last))
+        assert worker.process.stdout is not None
+        for line in worker.process.stdout:
+            try:
+                last = event_from_json(line)
+            except ValueError:  # the process was killed while it wrote this line
+                break
+            if isinstance(last, LAST):
+                break
+            self._events.put((job, last))
         if not isinstance(last, LAST):
-            code = process.returncode
+            code = worker.process.wait()
             how = f"signal {-code}" if code < 0 else f"exit code {code}"
             last = Failed(f"its process ended with {how}; see {job.log}")
         if job in self._stopping and not isinstance(last, Finished):  # it may have been killed
@@ -112,8 +140,6 @@ class Processes:
         self._events.put((job, last))
 
 
-def _ask_to_stop(process: subprocess.Popen[str]) -> None:
-    """Close stdin. Unlike a signal, a process that is just starting cannot miss that."""
-    assert process.stdin is not None
-    with suppress(OSError):  # the process has ended
-        process.stdin.close()
+def _needs(job: Job) -> tuple[object, ...]:
+    """What a process keeps from its first job: jobs that differ in it cannot share the process."""
+    return job.threads, job.config.training.precision

@@ -48,7 +48,7 @@ def candidates(look: Look) -> list[Candidate]:
             WARM_UP | {"model.order": "fertility", "model.context_scale": 1.0, "model.fertility_skip": True},
             0.4,
         ),
-        Candidate("untaught", CONTEXT),
+        Candidate("untaught", CONTEXT | {"model.context_scale": 1.0}),
     ]
     if look.notation is None:
         some.append(Candidate("autoregressive", taught | {"model.decoder": "autoregressive"}, 1.3))
