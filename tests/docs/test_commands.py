@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import json
 import re
 import shlex
 import shutil
@@ -27,6 +28,7 @@ SIZES = {
         "training.epochs": 1,
     },
 }
+FILES = (".toml", ".tsv")
 REAL = ("README.md", "docs/getting-started/first-model.md")
 """Pages whose commands are run as they stand, see test_readme.py."""
 EVERYTHING_RUNS = [
@@ -69,7 +71,7 @@ def test_commands_are_understood(page):
             check_other(shlex.split(command, comments=True))
         else:
             path, values = parsed(words)
-            if path == "train" and values["resume"] is None and not values["experiment"].endswith(".toml"):
+            if path == "train" and values["resume"] is None and not values["experiment"].endswith(FILES):
                 assert Config.load(values["experiment"], values["settings"] or [])
 
 
@@ -170,14 +172,22 @@ def made_small(words):
         return [*words, "--set", "training.epochs=3"], None
     if values["experiment"].endswith(".toml") and not Path(values["experiment"]).exists():
         return None, "needs a file that a search writes"
+    if values["experiment"].endswith(".tsv"):
+        return [*words, "--quick", *settings_of("transducer")], None
     config = Config.load(values["experiment"], values["settings"] or [])
     files = {
         split: values[f"{split}_file"] or getattr(config.data, split) for split in ("train", "dev", "test")
     }
     if any(file and not (Path(file).exists() or Path("data", file).exists()) for file in files.values()):
         return None, "needs published data"
-    sizes = SIZES[config.model.architecture].items()
-    return [*words, *(part for key, value in sizes for part in ("--set", f"{key}={value}"))], None
+    return [*words, *settings_of(config.model.architecture)], None
+
+
+def settings_of(architecture):
+    """The options that make a network small."""
+    return [
+        part for key, value in SIZES[architecture].items() for part in ("--set", f"{key}={json.dumps(value)}")
+    ]
 
 
 def run_small(page):
@@ -220,7 +230,9 @@ def test_python_blocks_run(page, folder, trained):
     for block in blocks(page, "python"):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(re.sub(r'("training.epochs": )\d+', r"\g<1>1", block), page, "exec"), {})
+            small = re.sub(r'("training.epochs": )\d+', r"\g<1>1", block)
+            small = re.sub(r"minutes=\d+", 'quick=True, settings={"training.epochs": 1}', small)
+            exec(compile(small, page, "exec"), {})
         for shown in re.findall(r"print\(.*\)  # ([\w ]+)$", block, re.MULTILINE):
             assert shown in printed.getvalue() or "runs/" in block  # where the model is a small one
 

@@ -67,7 +67,7 @@ def order(plan):
     return list(plan.candidates)
 
 
-def test_the_better_half_trains_on_and_the_worst_seed_decides(plan):
+def test_the_better_ones_train_on_and_the_worst_seed_decides(plan):
     names = order(plan)
     scores = {name: 0.1 * place for place, name in enumerate(names)}
 
@@ -82,7 +82,7 @@ def test_the_better_half_trains_on_and_the_worst_seed_decides(plan):
         name: max(entry.epochs for entry in started if entry.candidate == name and not entry.final)
         for name in names
     }
-    assert trained[names[0]] == -(-plan.epochs // 4)
+    assert trained[names[0]] == -(-plan.epochs // 8)
     assert [name for name in names if trained[name] == plan.epochs] == names[-2:]
     assert race.winner == names[-2]  # the last is better with one seed only
     assert race.promised == pytest.approx(scores[names[-2]])
@@ -95,9 +95,9 @@ def test_the_better_half_trains_on_and_the_worst_seed_decides(plan):
 def test_of_equal_candidates_the_first_wins_and_a_perfect_one_ends_the_race(plan):
     race, started = raced(plan, lambda entry: 1.0)
     assert race.winner == order(plan)[0]
-    quarter = -(-plan.epochs // 4)
-    assert {entry.epochs for entry in started if not entry.final} == {quarter}
-    assert {entry.epochs for entry in started if entry.final} == {min(2 * quarter, plan.epochs)}
+    eighth = -(-plan.epochs // 8)
+    assert {entry.epochs for entry in started if not entry.final} == {eighth}
+    assert {entry.epochs for entry in started if entry.final} == {plan.epochs // 3}
 
 
 def test_a_final_model_below_its_promise_is_trained_with_other_seeds(plan):

@@ -13,8 +13,10 @@ from ftor.tuning.race.candidates import Candidate, candidates, configuration
 from ftor.tuning.race.held_out import HeldOut
 
 LEAST_EPOCHS = 16
-RUNGS = (4, 2, 1)
-"""Candidates are compared after these parts of the epochs: a quarter, a half, all."""
+RUNGS = (8, 4, 2, 1)
+"""Candidates are compared after these parts of the epochs: an eighth, a quarter, a half, all."""
+KEPT = 0.6
+"""The share of the candidates that goes on after each rung."""
 WARM_UP_PART = 6
 """An aligner teaches in this part of the epochs."""
 FINALISTS = 2
@@ -151,11 +153,16 @@ def needed_minutes(look: Look, some: Sequence[Candidate], epochs: int, cores: in
     return seconds / 60 / cores
 
 
+def kept(count: int) -> int:
+    """How many of so many candidates go on."""
+    return min(count, max(FINALISTS, math.ceil(KEPT * count)))
+
+
 def _contenders(count: int) -> list[int]:
     """How many candidates there are at each rung."""
     counts = [count]
     for _ in RUNGS[1:]:
-        counts.append(min(count, max(FINALISTS, math.ceil(counts[-1] / 2))))
+        counts.append(kept(counts[-1]))
     return counts
 
 

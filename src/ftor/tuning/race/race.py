@@ -1,4 +1,4 @@
-"""The race: short runs of all candidates, longer ones of the better half, and the winner on all pairs."""
+"""The race: short runs of all candidates, longer ones of the better ones, and the winner on all pairs."""
 
 import math
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any
 from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import Report
-from ftor.tuning.race.plan import FINALISTS, RUNGS, SEEDS, Entry, Plan
+from ftor.tuning.race.plan import FINALISTS, RUNGS, SEEDS, Entry, Plan, kept
 
 ALL_RIGHT = 0.995
 """Share of right held-out pairs that more training cannot improve."""
@@ -85,12 +85,13 @@ class Race(Workload):
                 yield [Entry(name, plan.seed, epochs) for name in contenders]
                 contenders = self._best(contenders, [plan.seed], epochs)
                 self._say_leader(contenders[0], epochs)
-                if self._worst(contenders[0], [plan.seed], epochs) >= ALL_RIGHT:
+                early = self._worst(contenders[0], [plan.seed], epochs) >= ALL_RIGHT
+                if early:
                     break
-                contenders = contenders[: max(FINALISTS, math.ceil(len(contenders) / 2))]
+                contenders = contenders[: kept(len(contenders))]
             seeds = [plan.seed + number for number in range(SEEDS)]
             finalists = contenders[:FINALISTS]
-            stages = dict.fromkeys([epochs, plan.epochs] if epochs < plan.epochs / 2 else [plan.epochs])
+            stages = [epochs, min(4 * epochs, plan.epochs)] if early else [plan.epochs]
             for epochs in stages:
                 yield [Entry(name, seed, epochs) for name in finalists for seed in seeds]
                 finalists = self._best(finalists, seeds, epochs)
@@ -98,7 +99,7 @@ class Race(Workload):
                 if self.promised >= ALL_RIGHT:
                     break
             self.winner = finalists[0]
-            epochs = min(2 * epochs, plan.epochs)
+            epochs = min(max(2 * epochs, plan.epochs // 3), plan.epochs)
         finals: list[Entry] = []
         for number in range(TRIES if plan.races else 1):
             first = plan.seed + number * SEEDS
