@@ -107,7 +107,7 @@ def _race(
     from ftor.show.board import Board
     from ftor.show.metrics import run_tables
     from ftor.show.tuning.choice import choice_table
-    from ftor.tuning.own_pairs import finish, folder_for, plan_race
+    from ftor.tuning.own_pairs import finish, folder_for, plan_race, warn_of_left_out
     from ftor.tuning.race.race import Race
 
     report = TerminalReport()
@@ -119,6 +119,7 @@ def _race(
     choice = finish(race, folder)
     (report.say if choice.kept else report.warn)(choice.reason)
     report.say(f"model in {folder}")
+    warn_of_left_out(request, race.plan.look, report)
     metrics = read_json(folder / "metrics.json")
     if ledger is not None:
         append_json_line(ledger, metrics)

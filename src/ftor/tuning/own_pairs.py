@@ -16,7 +16,7 @@ from ftor.jobs.processes import Processes, cores
 from ftor.reporting import SILENT, Report
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import AUTO, encode_pairs, learn_programs
-from ftor.text.reading import Pair, read_pairs
+from ftor.text.reading import Pair, PairsFile
 from ftor.training.run import free_folder
 from ftor.tuning.look import Look, look
 from ftor.tuning.race.choice import Choice
@@ -106,11 +106,11 @@ def folder_for(request: Request, folder: Path | None) -> Path:
 
 def plan_race(request: Request, folder: Path, report: Report) -> Plan:
     """Look at the pairs, hold some out, and decide what is raced for how long."""
-    pairs = {split: read_pairs(path) for split, path in request.files.items()}
+    pairs = {split: PairsFile.read(path, report=report).pairs for split, path in request.files.items()}
     train, dev, test = pairs["train"], pairs.get("dev", []), pairs.get("test", [])
     found = look(train, dev, test)
     for finding in found.findings:
-        (report.warn if finding.warning else report.say)(finding.text)
+        (report.warn if finding.warning else report.say)(finding.message(request.files))
     some = allowed(found, request.overrides)
     race = folder / RACE_FOLDER
     race.mkdir(parents=True, exist_ok=True)
@@ -178,6 +178,16 @@ def finish(race: Race, folder: Path) -> Choice:
     return choice
 
 
+def warn_of_left_out(request: Request, found: Look, report: Report) -> None:
+    """Warn of the lines that were no pairs, and of pairs that were too long."""
+    read = [PairsFile.read(path, report=SILENT) for path in request.files.values()]
+    left_out = [file.left_out for file in read if file.problems]
+    long = [finding.text for finding in found.findings if finding.kind == "too-long"]
+    left_out += [f"{request.train}: {text.removesuffix(' left out of training.')}" for text in long]
+    if left_out:
+        report.warn(f"left out: {'; '.join(left_out)}")
+
+
 class LineBoard:
     """Says how the runs of a race end."""
 
@@ -212,4 +222,6 @@ def train_on_pairs(request: Request, folder: Path, report: Report, data_folder: 
     race = Race(plan_race(request, folder, report), report, data_folder)
     if not run_jobs(race, Processes(cores()), LineBoard(report)):
         raise KeyboardInterrupt
-    return finish(race, folder)
+    choice = finish(race, folder)
+    warn_of_left_out(request, race.plan.look, report)
+    return choice

@@ -1,6 +1,7 @@
 """What a look at pairs finds: numbers, findings in words, and the settings that follow from them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import fmean, median
 from typing import Literal
 
@@ -67,6 +68,15 @@ class Finding(Record):
     advice: str = ""
     split: Split = "train"
     lines: tuple[int, ...] = ()
+
+    def message(self, files: Mapping[str, Path]) -> str:
+        """The finding in one line, with the file and its first example line if there is one.
+
+        Args:
+            files: the file of each split.
+        """
+        place = f"{files[self.split]}:{self.lines[0]}: " if self.lines and self.split in files else ""
+        return f"{place}{self.text}" + (f" {self.advice}" if self.warning and self.advice else "")
 
 
 class Lengths(Record):

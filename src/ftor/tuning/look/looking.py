@@ -31,13 +31,13 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
     some = train[:: math.ceil(len(train) / MOST_PAIRS)]
     programs, program_finding = _programs(some, dev, test, copying=True)
     all_units = _units(programs, train)
-    counts = copies.CopyCounts(all_units)
+    counts = copies.CopyCounts(_without_long(all_units))
     copying = copies.decide(counts, _new_copies(counts, _units(programs, dev)))
     if programs is not None and not copying.finding.settings.get("model.copying"):
         programs, program_finding = _programs(some, dev, test, copying=False)
         all_units = _units(programs, train)
     bound = length_bound(all_units)
-    train_units = [pair for pair in all_units if bound is None or longer_side(pair) <= bound]
+    train_units = _without_long(all_units)
     links = linking.link(linking.sample(train_units))
     alignment, alignment_findings = linking.summarise(links)
     need = sizes.fertility(train_units, links)
@@ -142,6 +142,12 @@ def _token_units(
 
 def _units(programs: TargetUnits | None, pairs: Sequence[Pair]) -> list[Pair]:
     return list(pairs) if programs is None else encode_pairs(programs, pairs)
+
+
+def _without_long(pairs: Sequence[Pair]) -> list[Pair]:
+    """The pairs that are not far longer than the others."""
+    bound = length_bound(pairs)
+    return [pair for pair in pairs if bound is None or longer_side(pair) <= bound]
 
 
 def _words(sentences: Iterable[Sequence[str]]) -> Words:

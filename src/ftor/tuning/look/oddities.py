@@ -68,12 +68,12 @@ def oddities(pairs: Sequence[Pair], units: Sequence[Pair]) -> Iterator[Finding]:
 def too_long(units: Sequence[Pair], bound: int) -> Finding:
     """The pairs beyond a `length_bound`."""
     long = [pair for pair in units if longer_side(pair) > bound]
-    text = (
-        f"{_pairs(len(long))} of more than {bound} tokens or units, far longer than nearly all others: left "
-        "out of training, because each would cost more than all others together."
-    )
+    text = f"{_pairs(len(long))} of more than {bound} tokens or units left out of training."
+    advice = "Each is far longer than nearly all others, and would cost more than all of them together."
     settings: dict[str, Value] = {"data.max_length": bound}
-    return Finding(kind="too-long", text=text, warning=True, settings=settings, lines=_lines(long))
+    return Finding(
+        kind="too-long", text=text, warning=True, settings=settings, advice=advice, lines=_lines(long)
+    )
 
 
 def _header(first: Pair) -> Iterator[Finding]:

@@ -1,0 +1,91 @@
+"""Bad input to a race: what is wrong is said in one line each, and the race goes on with the rest."""
+
+import pytest
+
+from ftor.reporting import Report
+from ftor.text.reading import DataError
+from ftor.tuning.own_pairs import Request, plan_race, warn_of_left_out
+from support.tiny import write_lines
+
+WORDS = {"red": "rouge", "dog": "chien", "cat": "chat", "sees": "voit", "big": "grand"}
+ROWS = [
+    f"{a} {b} {c}\t{WORDS[a]} {WORDS[b]} {WORDS[c]}" for a in WORDS for b in WORDS for c in WORDS if a != c
+]
+
+
+class Messages(Report):
+    def __init__(self):
+        self.warned = []
+
+    def warn(self, text):
+        self.warned.append(text)
+
+
+@pytest.fixture
+def plan(tmp_path):
+    """Plan a race of lines, and return what is warned of before and after it, and the plan."""
+
+    def plan_lines(*lines, dev=None):
+        path = write_lines(tmp_path / "a.tsv", *lines)
+        request = Request.new(
+            path, None if dev is None else write_lines(tmp_path / "b.tsv", *dev), quick=True
+        )
+        before, after = Messages(), Messages()
+        planned = plan_race(request, tmp_path / "run", before)
+        warn_of_left_out(request, planned.look, after)
+        return [
+            [warning.replace(f"{tmp_path}/", "") for warning in report.warned] for report in (before, after)
+        ], planned
+
+    return plan_lines
+
+
+def test_good_pairs_have_no_warning(plan):
+    warned, planned = plan(*ROWS)
+    assert warned == [[], []]
+    assert planned.look.pairs["train"] == len(ROWS)
+
+
+def test_bad_lines_are_left_out(plan):
+    (before, after), planned = plan(*ROWS[:9], "a\tb\tc", *ROWS[9:], "x")
+    assert before == [
+        "a.tsv:10: expected two columns, source and target, found 3; left out",
+        f"a.tsv:{len(ROWS) + 2}: no tab between source and target; left out",
+    ]
+    assert after == [f"left out: a.tsv: 2 of {len(ROWS) + 2} lines"]
+    assert planned.look.pairs["train"] == len(ROWS)
+
+
+def test_a_long_line_is_left_out(plan):
+    long = f"{'red ' * 3000}\t{'rouge ' * 3000}"
+    (before, after), planned = plan(*ROWS[:9], long, *ROWS[9:])
+    (warning,) = before
+    assert warning.startswith("a.tsv:10: 1 pair of more than 100 tokens or units left out of training.")
+    assert after == ["left out: a.tsv: 1 pair of more than 100 tokens or units"]
+    assert planned.look.settings["data.max_length"] == 100
+
+
+def test_dev_pairs_that_are_training_pairs_or_swapped_are_noticed(plan):
+    (before, _), _ = plan(*ROWS, dev=ROWS[:20])
+    assert before[0].startswith("b.tsv:1: All dev pairs are training pairs.")
+    (before, _), _ = plan(*ROWS, dev=["\t".join(reversed(row.split("\t"))) for row in ROWS[:20]])
+    assert before[0].startswith("b.tsv:1: The dev sources look like training targets")
+
+
+def test_other_encodings_are_read(plan):
+    (before, after), planned = plan(*ROWS, "très grand\tx".encode("latin-1"))
+    assert before[0] == f"a.tsv:{len(ROWS) + 1}: not UTF-8; such lines are read as Windows-1252 (Latin-1)"
+    assert planned.look.pairs["train"] == len(ROWS) + 1
+    assert after == []
+
+
+@pytest.mark.parametrize("rows", [ROWS[:1], ROWS[:1] * 30], ids=["one pair", "identical pairs"])
+def test_few_or_identical_pairs_are_planned_for(plan, rows):
+    assert plan(*rows)[1].look.pairs["train"] == len(rows)
+
+
+@pytest.mark.parametrize(("lines", "message"), [([], "no pairs in the file"), (["a,b"] * 9, "is it a CSV")])
+def test_files_without_pairs_are_one_error(plan, lines, message):
+    with pytest.raises(DataError, match=message) as error:
+        plan(*lines)
+    assert "\n" not in str(error.value)
