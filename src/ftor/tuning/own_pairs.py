@@ -154,8 +154,8 @@ def _epochs(request: Request, plan: Plan, report: Report) -> int:
     needed = needed_minutes(plan.look, some, epochs, CORES)
     counts = ", ".join(f"{count} {kind}" for kind, count in plan.held_out.items() if count)
     report.say(f"race: {len(some)} candidates, at most {epochs} epochs, held out: {counts} pairs")
-    if epochs == LEAST_EPOCHS and needed > minutes:
-        report.say(f"{LEAST_EPOCHS} epochs are the least that tell anything: about {needed:.0f} minutes")
+    if epochs == LEAST_EPOCHS and needed > 1.2 * minutes:
+        report.say(f"{LEAST_EPOCHS} epochs are the least that tell anything: about {needed:.1f} minutes")
     elif request.minutes is not None and epochs < wanted:
         more = needed_minutes(plan.look, some, wanted, CORES)
         report.say(f"the data would like {wanted} epochs, about {more:.0f} minutes")
