@@ -85,6 +85,9 @@ class TrainingConfig(Section):
     )
     precision: Literal["no", "bf16", "fp16"] = Field("no", description="mixed precision, for GPUs")
     word_dropout: float = Field(0.0, ge=0, lt=1, description="share of source words made unknown in training")
+    recombine: float = Field(
+        0.0, ge=0, description="pairs put together from parts of training pairs, for each training pair"
+    )
     average_epochs: float = Field(0.0, ge=0, description="the epochs whose weights are averaged; 0: none")
     trackers: list[str] = Field([], description="accelerate's trackers beside log.jsonl, e.g. tensorboard")
     checkpoint_minutes: float = Field(5.0, gt=0, description="longest time between two checkpoints")

@@ -17,6 +17,7 @@ from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import DataError, Pair
+from ftor.text.substituting import substituted
 
 BYTES_PER_CUBE = 12
 """Memory that training a reordering takes for each l³ of each row, measured at l = 100 and 200."""
@@ -89,6 +90,7 @@ def load_training_data(
         train, dev = hold_out(train, report)
     else:
         _check_dev(dev, splits.train, splits.paths["dev"], train_path, report)
+    train = _with_recombined(train, config, programs, report)
     _check_memory(train, config, train_path)
     reachable_dev = [pair for pair in dev if _can_reach(pair, config) and not _excess(pair, config, bound)]
     dev_path = splits.paths.get("dev", train_path)
@@ -101,6 +103,18 @@ def load_training_data(
     left_out = (*splits.left_out, *([f"{train_path}: {too_long} long pairs"] if too_long else []))
     folder = data_folder
     return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), folder, programs, left_out)
+
+
+def _with_recombined(
+    train: list[Pair], config: Config, programs: TargetUnits | None, report: Report
+) -> list[Pair]:
+    """The training pairs and those that are put together from their parts, if any are wanted."""
+    count = round(config.training.recombine * len(train))
+    if not count or programs is not None:
+        return train
+    made = substituted(train, count, config.training.seed)
+    report.say(f"{len(made)} pairs are put together from parts of {len(train)} training pairs")
+    return [*train, *(pair for pair in made if _can_reach(pair, config))]
 
 
 def wanted_alignments(config: Config, pairs: Sequence[Pair]) -> list[list[tuple[int, int]]] | None:

@@ -17,6 +17,7 @@ from ftor.reporting import SILENT, Report
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import AUTO, encode_pairs, learn_programs
 from ftor.text.reading import Pair, PairsFile
+from ftor.text.substituting import can_substitute
 from ftor.training.run import free_folder
 from ftor.tuning.look import Look, look
 from ftor.tuning.race.choice import Choice
@@ -124,6 +125,7 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
         files=request.files,
         look=found,
         candidates=some,
+        recombines=found.notation is None and can_substitute(train),
         held_out=held_out,
         overrides=request.overrides,
         seed=request.seed,

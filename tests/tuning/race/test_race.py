@@ -75,7 +75,7 @@ def test_the_better_ones_train_on_and_the_worst_seed_decides(plan):
         if entry.final:
             return 0.9
         unlucky = entry.candidate == names[-1] and entry.seed == 1
-        return 0.2 if unlucky else scores[entry.candidate]
+        return 0.2 if unlucky else scores.get(entry.candidate, 0.0)
 
     race, started = raced(plan, score)
     trained = {
@@ -90,6 +90,21 @@ def test_the_better_ones_train_on_and_the_worst_seed_decides(plan):
         (names[-2], 0),
         (names[-2], 1),
     ]
+
+
+def test_the_leader_is_tried_with_recombined_pairs(plan):
+    leader = order(plan)[3]
+
+    def score(entry):
+        return 0.4 * entry.candidate.startswith(leader) + 0.2 * entry.candidate.endswith("+recombined")
+
+    race, started = raced(plan, score)
+    assert race.winner == f"{leader}+recombined"
+    assert {entry.candidate for entry in started if entry.candidate.endswith("+recombined")} == {race.winner}
+    assert plan.config(race.final).training.recombine == 1
+    assert "with recombined pairs" in Choice.of(race).reason
+    race, _ = raced(replace(plan, recombines=False, folder=plan.folder / "again"), score)
+    assert race.winner == leader
 
 
 def test_of_equal_candidates_the_first_wins_and_a_perfect_one_ends_the_race(plan):

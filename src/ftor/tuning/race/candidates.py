@@ -16,6 +16,7 @@ WARM_UP: dict[str, Value] = {
     "training.alignment_epochs": 10,  # the plan of a race changes it
     "training.align_fertilities": True,
 }
+RECOMBINED = "+recombined"
 CONTEXT: dict[str, Value] = {"model.reordering_context": 1.0}
 WORDS_FIRST: dict[str, Value] = {"model.order": "reordering-fertility", "model.context_scale": 0.5}
 
@@ -34,6 +35,12 @@ class Candidate:
     settings: Mapping[str, Value]
     cost: float = 1.0
 
+    @property
+    def recombined(self) -> "Candidate":
+        """The same candidate with as many pairs more, put together from parts of training pairs."""
+        settings = {**self.settings, "training.recombine": 1.0}
+        return Candidate(f"{self.name}{RECOMBINED}", settings, 2 * self.cost)
+
 
 def candidates(look: Look) -> list[Candidate]:
     """The candidates for pairs. Of equally good ones, the first wins."""
@@ -50,6 +57,8 @@ def candidates(look: Look) -> list[Candidate]:
         ),
         Candidate("untaught", CONTEXT | {"model.context_scale": 1.0}),
     ]
+    if "model.copying" in look.open:
+        some.append(Candidate("copying", taught | {"model.fertility_skip": True, "model.copying": True}))
     if look.notation is None:
         some.append(Candidate("autoregressive", taught | {"model.decoder": "autoregressive"}, 1.3))
     elif not look.settings.get("model.copying"):  # an autoregressive decoder keeps to no grammar

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ftor.files import write_text
 from ftor.tuning.look.findings import Value
+from ftor.tuning.race.candidates import RECOMBINED
 from ftor.tuning.race.race import Race
 
 CHOICE_FILE = "choice.json"
@@ -16,10 +17,17 @@ MEANINGS = {
     "words-first-untaught": "R→F without an aligner",
     "in-order": "fertility alone, taught: nothing is reordered",
     "untaught": "F→R without an aligner",
+    "copying": "F→R, taught; words of the source can be copied",
     "autoregressive": "F→R, taught; the decoder reads what is written before",
     "rescored": "F→R, taught; an LSTM ranks its best outputs",
     "lstm": "a plain LSTM seq2seq with attention",
 }
+
+
+def meaning(candidate: str) -> str:
+    """What a candidate is, in a few words."""
+    plain = MEANINGS[candidate.removesuffix(RECOMBINED)]
+    return f"{plain}; with recombined pairs" if candidate.endswith(RECOMBINED) else plain
 
 
 class Record(BaseModel):
@@ -74,7 +82,7 @@ class Choice(Record):
         assert winner is not None
         return cls(
             winner=winner,
-            settings=plan.look.settings | dict(plan.candidates[winner].settings),
+            settings=plan.look.settings | dict(plan.candidate(winner).settings),
             promised=race.promised,
             kept=not race.below_promise,
             held_out=plan.held_out,
@@ -110,13 +118,12 @@ class Choice(Record):
     @property
     def reason(self) -> str:
         """Why this candidate, in a few sentences."""
-        meaning = MEANINGS[self.winner]
         pairs = sum(self.held_out.values())
         if self.promised is None:
-            return f"{self.winner} ({meaning}). There was no race."
+            return f"{self.winner} ({meaning(self.winner)}). There was no race."
         text = (
-            f"{self.winner} ({meaning}) was right on {100 * self.promised:.1f} % of {pairs} held-out pairs "
-            "with its worse seed."
+            f"{self.winner} ({meaning(self.winner)}) was right on {100 * self.promised:.1f} % of {pairs} "
+            "held-out pairs with its worse seed."
         )
         others = [run for run in self.best_of_each if run.candidate != self.winner]
         if others:
@@ -154,7 +161,7 @@ class Choice(Record):
         return [
             [
                 run.candidate,
-                MEANINGS[run.candidate],
+                meaning(run.candidate),
                 str(run.epochs),
                 run.problem or f"{100 * run.score:.1f} %",
                 f"{sum(r.seconds for r in self.tried if r.candidate == run.candidate):.0f}",

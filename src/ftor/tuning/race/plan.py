@@ -9,7 +9,7 @@ from ftor.config import Config, ConfigError
 from ftor.text.reading import Pair, write_pairs
 from ftor.tuning.look import Look
 from ftor.tuning.look.findings import Value
-from ftor.tuning.race.candidates import Candidate, candidates, configuration
+from ftor.tuning.race.candidates import RECOMBINED, Candidate, candidates, configuration
 from ftor.tuning.race.held_out import HeldOut
 
 LEAST_EPOCHS = 16
@@ -58,6 +58,7 @@ class Plan:
         files: train, and dev and test if the user has them.
         look: what the pairs are like.
         candidates: by their names, in the order of preference.
+        recombines: whether the best candidate is tried with recombined pairs, too.
         held_out: how many pairs are held out: at random, because they are hard, and dev pairs.
         overrides: the user's `section.key=value`.
         seed: of the first runs.
@@ -69,6 +70,7 @@ class Plan:
     files: dict[str, Path]
     look: Look
     candidates: dict[str, Candidate]
+    recombines: bool
     held_out: dict[str, int]
     overrides: tuple[str, ...]
     seed: int
@@ -77,13 +79,18 @@ class Plan:
 
     def config(self, entry: Entry) -> Config:
         """The configuration of a run."""
-        candidate = self.candidates[entry.candidate]
+        candidate = self.candidate(entry.candidate)
         training = {"seed": entry.seed, "epochs": entry.epochs}
         warm_up: dict[str, Value] = {}
         if "training.alignment_epochs" in candidate.settings:
             warm_up["training.alignment_epochs"] = max(2, self.epochs // WARM_UP_PART)
         settings = [self.look.settings, candidate.settings, warm_up, self._data(entry.final)]
         return configuration(self.name, settings, self.overrides, **training)
+
+    def candidate(self, name: str) -> Candidate:
+        """A candidate, or one with recombined pairs."""
+        plain = self.candidates[name.removesuffix(RECOMBINED)]
+        return plain.recombined if name.endswith(RECOMBINED) else plain
 
     def _data(self, final: bool) -> dict[str, Value]:
         files = {

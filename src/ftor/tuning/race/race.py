@@ -10,6 +10,7 @@ from typing import Any
 from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import Report
+from ftor.tuning.race.candidates import RECOMBINED
 from ftor.tuning.race.plan import FINALISTS, RUNGS, SEEDS, Entry, Plan, kept
 
 ALL_RIGHT = 0.995
@@ -91,6 +92,8 @@ class Race(Workload):
                 contenders = contenders[: kept(len(contenders))]
             seeds = [plan.seed + number for number in range(SEEDS)]
             finalists = contenders[:FINALISTS]
+            if plan.recombines and not early:
+                finalists.append(finalists[0] + RECOMBINED)
             stages = [epochs, min(4 * epochs, plan.epochs)] if early else [plan.epochs]
             for epochs in stages:
                 yield [Entry(name, seed, epochs) for name in finalists for seed in seeds]
@@ -128,8 +131,8 @@ class Race(Workload):
             scores = [self.results[Entry(name, seed, epochs)].score for seed in seeds]
             return min(scores), fmean(scores)
 
-        preferred = [name for name in self.plan.candidates if name in names]
-        return sorted(preferred, key=key, reverse=True)
+        order = [name + more for name in self.plan.candidates for more in ("", RECOMBINED)]
+        return sorted(names, key=lambda name: (*key(name), -order.index(name)), reverse=True)
 
     def _worst(self, name: str, seeds: list[int], epochs: int) -> float:
         """The worst score of a candidate."""

@@ -1,0 +1,73 @@
+"""Pairs put together from others are pairs of the same language."""
+
+from random import Random
+
+import pytest
+
+from ftor.text.reading import Pair
+from ftor.text.substituting import can_substitute, substituted
+
+
+def expression(draw, depth):
+    if depth == 0 or draw.random() < 0.3:
+        return draw.choice("abc")
+    return expression(draw, depth - 1), draw.choice("+-"), expression(draw, depth - 1)
+
+
+def infix(tree):
+    """Every operation is in brackets."""
+    if isinstance(tree, str):
+        return tree
+    return f"( {infix(tree[0])} {tree[1]} {infix(tree[2])} )"
+
+
+def postfix(tree):
+    return tree if isinstance(tree, str) else f"{postfix(tree[0])} {postfix(tree[2])} {tree[1]}"
+
+
+def read(tokens):
+    """The tree of an infix expression."""
+    token = tokens.pop(0)
+    if token != "(":
+        return token
+    tree = read(tokens), tokens.pop(0), read(tokens)
+    assert tokens.pop(0) == ")"
+    return tree
+
+
+def pairs_of(count, depth=2):
+    draw, sources = Random(0), {}
+    while len(sources) < count:
+        tree = expression(draw, depth)
+        sources[infix(tree)] = postfix(tree)
+    return [Pair(tuple(s.split()), tuple(t.split()), i) for i, (s, t) in enumerate(sources.items())]
+
+
+def test_new_pairs_are_right_and_longer():
+    pairs = pairs_of(120)
+    made = substituted(pairs, 100, seed=0)
+    assert len(made) > 50
+    for pair in made:
+        assert postfix(read(list(pair.source))).split() == list(pair.target)
+    assert max(len(pair.target) for pair in made) > max(len(pair.target) for pair in pairs)
+
+
+def test_new_pairs_are_new_and_the_seed_draws_them():
+    pairs = pairs_of(120)
+    made = substituted(pairs, 100, seed=0)
+    assert not {pair.source for pair in made} & {pair.source for pair in pairs}
+    assert len({pair.source for pair in made}) == len(made)
+    assert made == substituted(pairs, 100, seed=0) != substituted(pairs, 100, seed=1)
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_no_more_than_wanted(count):
+    assert len(substituted(pairs_of(120), count, seed=0)) == count
+
+
+def test_a_context_that_changes_its_part_is_not_free():
+    words = "abcdefgh"
+    parts = [Pair((a, b), (a.upper(), b.upper()), 0) for a in words for b in words]
+    turned = [Pair(("back", *pair.source), pair.target[::-1], 0) for pair in parts]
+    assert substituted([*parts, *turned], 10, seed=0) == []
+    assert not can_substitute([*parts, *turned])
