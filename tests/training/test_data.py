@@ -106,6 +106,20 @@ def test_few_pairs_are_dev_pairs_too(load):
     assert report.warned == ["no dev file: the best epoch is chosen on the 9 training pairs themselves"]
 
 
+def test_recombined_pairs_are_added_if_they_are_wanted(load):
+    parts = [f"{a} {b}" for a in "abc" for b in "xyz"]
+    lines = parts + [f"{one} and {other}" for one, other in zip(parts, parts[1:] + parts[:1], strict=True)]
+    text = "".join(f"{line}\t{line.replace('and', ';').upper()}\n" for line in lines)
+    plain = load(Messages(), train=text, dev="a x\tA X\n")
+    messages = Messages()
+    more = load(messages, TRANSDUCER | {"training.recombine": 0.5}, train=text, dev="a x\tA X\n")
+    assert more.train[: len(plain.train)] == plain.train
+    new = more.train[len(plain.train) :]
+    assert len(new) == round(0.5 * len(lines))
+    assert all(" ".join(pair.source).replace("and", ";").upper().split() == list(pair.target) for pair in new)
+    assert messages.said[-1] == f"{len(new)} pairs are put together from parts of {len(lines)} training pairs"
+
+
 def test_bad_lines_of_own_files_are_left_out(load, tmp_path):
     report = Messages()
     loaded = load(report, train=SHORT + "a\n" + SHORT, dev="b\n" + OTHER)
