@@ -1,6 +1,5 @@
 """Trains models on the tasks of a battery, one subprocess per run, and records what each gave."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -12,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from battery.task import DESCRIPTION, GRAMMAR, TEST, TRAIN
-from ftor.files import append_json_line, read_json_lines
+from ftor.files import append_json_line, read_json, read_json_lines
 from ftor.text.programs import find_notation
 from ftor.text.reading import read_pairs
+from ftor.tuning.race.choice import Choice
 
 SYSTEMS = ("race", "quick", "default", "lstm")
 """`ftor train PAIRS.tsv`, the same without a race, the shipped experiment for own pairs, and a seq2seq."""
@@ -29,7 +29,8 @@ architecture = "lstm"
 [training]
 epochs = 60
 """
-LEARNABILITY = re.compile(r"separable|cannot be learn|cannot learn|no reordering", re.IGNORECASE)
+LEARNABILITY = re.compile(r"^warning: .*(separable|cannot be learnt|cannot learn)")
+"""Warnings that fertility and a separable reordering cannot make the targets."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Run:
     def key(self) -> dict[str, Any]:
         """What tells this run from others in a file of results."""
         description = self.data / DESCRIPTION
-        made = json.loads(description.read_text("utf-8")) if description.is_file() else {}
+        made = read_json(description) if description.is_file() else {}
         task = {"task": self.data.name, "variant": made.get("variant"), "data_seed": made.get("seed")}
         return {**task, "system": self.system, "seed": self.seed}
 
@@ -95,17 +96,19 @@ class Run:
         if finished.returncode:
             lines = finished.stderr.strip().splitlines()
             return {**record, "error": lines[-1] if lines else f"exit code {finished.returncode}"}
-        return {**record, **results(json.loads((out / "metrics.json").read_text("utf-8")))}
+        return {**record, **results(out)}
 
 
-def results(metrics: Mapping[str, Any]) -> dict[str, Any]:
-    """The exact match on test, without and with the grammar, and what the race chose."""
+def results(folder: Path) -> dict[str, Any]:
+    """The exact match on test, without and with the grammar, and the winner of the race if there was one."""
+    metrics = read_json(folder / "metrics.json")
     with_grammar = metrics.get("test_grammar") or {}
+    choice = Choice.read(folder)
     return {
         "exact_match": metrics["test"]["exact_match"],
         "exact_match_grammar": with_grammar.get("exact_match"),
         "dev_exact_match": (metrics.get("dev") or {}).get("exact_match"),
-        "choice": metrics.get("choice"),
+        "choice": None if choice is None else choice.winner,
     }
 
 
@@ -140,7 +143,7 @@ def table(records: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[st
     A run that failed counts as 0 and is shown as –.
     """
     systems = [system for system in SYSTEMS if any(record["system"] == system for record in records)]
-    header = ["task", *(column for system in systems for column in (system, "mean", "min"))]
+    header = ["task", *(column for system in systems for column in (system, "mean", "minutes"))]
     tasks = dict.fromkeys((record["task"], record["variant"]) for record in records)
     rows = []
     for task, variant in tasks:

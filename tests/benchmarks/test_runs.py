@@ -9,6 +9,7 @@ import pytest
 
 import battery
 from battery import runs
+from ftor.tuning.race.choice import Choice
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,16 @@ def test_commands_train_on_the_task_with_the_seed(data: Path, tmp_path: Path):
     assert 'architecture = "lstm"' in Path(options(data, "json", "lstm", out)[1]).read_text("utf-8")
 
 
+CHOICE = Choice(
+    winner="taught", settings={}, promised=0.5, kept=True, held_out={"random": 5}, tried=[], findings=[]
+)
+SAID = [
+    "warning: a.tsv:3: 40% of the pairs need a reordering that is not separable: 3 of 3 crossing links",
+    "By these links 60% of the pairs need no reordering, 40% a separable one, 0% one that is not separable.",
+    "epoch 1",
+]
+
+
 class Trained:
     """Stands in for `subprocess.run`: writes metrics, or fails for the task json."""
 
@@ -52,13 +63,11 @@ class Trained:
             return subprocess.CompletedProcess(command, 1, "", "looking\nerror: too long")
         out = Path(command[command.index("--out") + 1])
         out.mkdir()
-        metrics = {
-            "test": {"exact_match": 0.5},
-            "test_grammar": {"exact_match": 0.75},
-            "choice": {"won": "x"},
-        }
+        metrics = {"test": {"exact_match": 0.5}, "test_grammar": {"exact_match": 0.75}}
         (out / "metrics.json").write_text(json.dumps(metrics))
-        return subprocess.CompletedProcess(command, 0, "", "line 3 is not separable\nepoch 1")
+        (out / "README.md").write_text("# A model\n")
+        CHOICE.write(out)
+        return subprocess.CompletedProcess(command, 0, "", "\n".join(SAID))
 
 
 def test_finished_runs_are_not_repeated(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -71,12 +80,12 @@ def test_finished_runs_are_not_repeated(data: Path, tmp_path: Path, monkeypatch:
     assert len(trained.commands) == 4
     records = [json.loads(line) for line in results.read_text("utf-8").splitlines()]
     first, failed = records[0], records[-1]
-    assert first["said"] == ["line 3 is not separable"]
+    assert first["said"] == SAID[:1]
     assert (first["task"], first["variant"], first["data_seed"], first["choice"]) == (
         "phrases",
         "a",
         7,
-        {"won": "x"},
+        "taught",
     )
     assert failed["error"] == "error: too long"
 
@@ -95,6 +104,6 @@ def test_the_table_shows_the_worst_seed_first():
         record("race", 2, None),
     ]
     header, rows = runs.table(records)
-    assert header == ["task", "race", "mean", "min", "lstm", "mean", "min"]
+    assert header == ["task", "race", "mean", "minutes", "lstm", "mean", "minutes"]
     assert rows == [["dates a", "– 50 100", "50.0", "2.0", "25", "25.0", "2.0"]]
     assert runs.score({"exact_match": 0.5, "exact_match_grammar": 0.75}) == 75.0
