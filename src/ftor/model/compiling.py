@@ -16,7 +16,7 @@ from ftor.model.phrases import Form, PhraseRules, words_of
 from ftor.model.pieces import Pieces
 from ftor.text.programs import Programs
 from ftor.text.programs.codec import CLOSE_NAME
-from ftor.text.programs.parsing import CLOSING
+from ftor.text.programs.parsing import CLOSING, NAME_KINDS
 from ftor.text.programs.units import ANY, Symbol, Unit, unit_of
 
 Pattern = tuple[str | int, ...]
@@ -60,8 +60,9 @@ def _derives_units(grammar: Grammar, programs: Programs) -> bool:
     terminals, notation = set(grammar.terminals), programs.notation
     if not programs.units.keys() >= terminals:
         return False
-    symbols = {part for unit in programs.units.values() for part in unit if isinstance(part, Symbol)}
-    if not terminals <= {word for symbol in symbols for word in programs.spell_unit(unit_of(symbol))}:
+    if not terminals <= {
+        word for symbol in programs.symbols for word in programs.spell_unit(unit_of(symbol))
+    }:
         return True
     try:
         PhraseRules(grammar.rules, notation, grammar.name)
@@ -74,11 +75,10 @@ class _Compiler:
     def __init__(self, rules: PhraseRules, programs: Programs) -> None:
         self.rules, self.programs = rules, programs
         self.pieces = Pieces(rules)
-        symbols = {part for unit in programs.units.values() for part in unit if isinstance(part, Symbol)}
         words = {word for forms in rules.alternatives.values() for form in forms for word in words_of(form)}
         atoms = {Symbol("atom", word, 0) for word in words - rules.marks if self._is_leaf(word)}
         self.nodes = {
-            symbol: tuple(programs.spell_unit(unit_of(symbol))) for symbol in sorted(symbols | atoms)
+            symbol: tuple(programs.spell_unit(unit_of(symbol))) for symbol in sorted(programs.symbols | atoms)
         }
         copies = any(COPY in firsts for firsts in self.pieces.firsts.values())
         self.nodes = {
@@ -166,7 +166,7 @@ class _Compiler:
     def _list_rows(self, form: Form, symbol: Symbol, pattern: Pattern) -> Iterator[Row]:
         place = next(number for number, part in enumerate(pattern) if isinstance(part, int))
         before, after = pattern[:place], pattern[place + 1 :]
-        name = symbol.kind in ("quoted", "words")
+        name = symbol.kind in NAME_KINDS
         for explicit in self.pieces.explicit(form):
             if (
                 len(explicit) < 2

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ftor.grammar.reading import GrammarError, Part, Rule, Words, closure
+from ftor.grammar.reading import COPY, GrammarError, Part, Rule, Words, closure
 from ftor.text.programs.notations import Notation
 from ftor.text.programs.parsing import CLOSING
 
@@ -28,9 +28,9 @@ class PhraseRules:
     def __init__(self, rules: Sequence[Rule], notation: Notation, name: str) -> None:
         self.notation, self._name = notation, name
         self.start = rules[0].name
+        self._quotes = "" if notation.name == "prefix" else QUOTES
         self.closing = {opening: CLOSING[opening] for opening in BRACKETS[notation.name]}
-        if notation.name != "prefix":
-            self.closing |= {quote: quote for quote in QUOTES}
+        self.closing |= {quote: quote for quote in self._quotes}
         self.marks = {*self.closing, *self.closing.values()}
         if notation.separator is not None:
             self.marks |= {","} | ({":"} if notation.name == "json" else set())
@@ -41,7 +41,7 @@ class PhraseRules:
         for rule in rules:
             self._lines.setdefault(rule.name, rule.line)
             self.alternatives.setdefault(rule.name, []).append(self._with_quotes_apart(rule.parts))
-        self.nullable: set[str] = closure(self._pairs(), set())
+        self.nullable = nullable_names(self.alternatives)
         self._check_brackets(rules)
         self.commas: dict[str, set[Commas]] = {name: set() for name in self.alternatives}
         self._trees: dict[str, int] = {}
@@ -99,18 +99,15 @@ class PhraseRules:
             return any(value is not None and value[2] for value in self.commas.get(part, ()))
         return self.word(part) == ","
 
-    def _pairs(self) -> list[tuple[str, Form]]:
-        return [(name, form) for name, forms in self.alternatives.items() for form in forms]
-
     def _with_quotes_apart(self, parts: Form) -> Form:
         """`"rome"` as three parts, unless it is the key of an object."""
         apart: list[Part] = []
         for place, part in enumerate(parts):
             word = self.word(part)
             is_key = place + 1 < len(parts) and self.word(parts[place + 1]) == ":"
-            if word is None or is_key or len(word) < 3 or word[0] not in self.closing or word[0] != word[-1]:
+            if word is None or is_key or len(word) < 3 or word[0] not in self._quotes or word[0] != word[-1]:
                 apart.append(part)
-            elif word[0] in QUOTES:
+            else:
                 apart += [Words((word[0],)), Words((word[1:-1],)), Words((word[0],))]
         return tuple(apart)
 
@@ -173,7 +170,7 @@ class PhraseRules:
         for with_unknown in (False, True):
             before = -1
             while before != (before := len(kept)):
-                for name, form in self._pairs():
+                for name, form in _productions(self.alternatives):
                     sure = not unsure.intersection(form) and self.notation.arities.keys() >= set(
                         words_of(form)
                     )
@@ -186,7 +183,7 @@ class PhraseRules:
                         kept.add((name, form))
                     elif sure and len(form) > 1 and self._simulate(form) is None and _has_names(form):
                         raise self._error(name, f"the tree does not end where the rule ends: {_shown(form)}")
-        for name, form in self._pairs():
+        for name, form in _productions(self.alternatives):
             if (name, form) not in kept:
                 self.left_out.append(f"{name} -> {_shown(form)}")
         self.alternatives = {
@@ -245,6 +242,15 @@ def _shown(form: Form) -> str:
     return " ".join(map(str, form)) or "()"
 
 
+def _productions(alternatives: Mapping[str, Sequence[Form]]) -> list[tuple[str, Form]]:
+    return [(name, form) for name, forms in alternatives.items() for form in forms]
+
+
+def nullable_names(alternatives: Mapping[str, Sequence[Form]]) -> set[str]:
+    """The names from which the empty string derives."""
+    return closure(_productions(alternatives), set())
+
+
 def first_words(alternatives: Mapping[str, Sequence[Form]], nullable: set[str]) -> dict[str, set[str]]:
     """By name, the words that its strings may start with. `@copy` stands for any word of the sentence."""
     firsts: dict[str, set[str]] = {name: set() for name in alternatives}
@@ -254,7 +260,7 @@ def first_words(alternatives: Mapping[str, Sequence[Form]], nullable: set[str]) 
             for form in forms:
                 for part in form:
                     if isinstance(part, Words):
-                        firsts[name].update(part.words, {"@copy"} if part.copy else ())
+                        firsts[name].update(part.words, {COPY} if part.copy else ())
                         break
                     firsts[name] |= firsts[part]
                     if part not in nullable:

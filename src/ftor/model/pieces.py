@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ftor.grammar.reading import Words, closure
-from ftor.model.phrases import Form, PhraseRules, first_words
+from ftor.grammar.reading import Words
+from ftor.model.phrases import Form, PhraseRules, first_words, nullable_names
 
 
 class Pieces:
@@ -40,8 +40,7 @@ class Pieces:
             self.alternatives[rest] = []
             forms = [left for form in self.alternatives[name] for left in self.after(form, word)]
             self.alternatives[rest] = list(dict.fromkeys(forms))
-            pairs = [(left, form) for left, forms in self.alternatives.items() for form in forms]
-            self._rules.nullable = closure(pairs, set())
+            self._rules.nullable = nullable_names(self.alternatives)
             self.firsts = first_words(self.alternatives, self._rules.nullable)
             self._rules.commas[rest] = self._rules.commas[name]
         return rest

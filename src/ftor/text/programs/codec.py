@@ -7,10 +7,11 @@ from typing import Any, Self
 
 from ftor.text.programs.heads import Head, curried_heads, list_heads, uncurried
 from ftor.text.programs.notations import Notation, learn_and_read
-from ftor.text.programs.parsing import Node, Program, ProgramError
+from ftor.text.programs.parsing import NAME_KINDS, Node, Program, ProgramError
 from ftor.text.programs.units import (
     ANY,
     CLOSE,
+    JOINER,
     REST,
     Forest,
     Fragments,
@@ -27,9 +28,7 @@ from ftor.text.programs.units import (
 )
 
 CLOSE_NAME = ")"
-JOINER = "·"
-"""Between the parts of a unit's name: a name is one word, in grammars too."""
-LIST_KINDS = frozenset({"array", "object", "quoted", "words"})
+LIST_KINDS = NAME_KINDS | {"array", "object"}
 LENGTHS = 3
 """Prefix order is only looked for in targets of at least so many different lengths."""
 _NO_PREFIX = "sentences could be read so, too: no common first symbol, or no symbol with two arguments"
@@ -177,6 +176,11 @@ class Programs:
                 raise ProgramError(f"{error}: {' '.join(names)}") from None
             return " ".join(names)
 
+    @property
+    def symbols(self) -> set[Symbol]:
+        """The symbols that the units consist of."""
+        return {part for unit in self.units.values() for part in unit if isinstance(part, Symbol)}
+
     def unit(self, name: str) -> Unit:
         """The unit of a name; an atom if the name is unknown."""
         return self.units.get(name, (Symbol("atom", name, 0),))
@@ -218,7 +222,7 @@ class Programs:
         unit = self.unit(name)
         places = [place for place, part in enumerate(unit) if isinstance(part, str)]
         owner = unit[places[slot] - 1]  # a rest slot follows its symbol
-        return isinstance(owner, Symbol) and owner.kind in ("quoted", "words")
+        return isinstance(owner, Symbol) and owner.kind in NAME_KINDS
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as lists and strings that JSON knows."""

@@ -13,6 +13,7 @@ from ftor.text.programs.arities import solve_arities
 from ftor.text.programs.parsing import (
     CLOSING,
     LEXERS,
+    NAME_KINDS,
     PARSERS,
     Lexeme,
     Node,
@@ -161,7 +162,7 @@ def _lexemes(name: str, program: Sequence[Node]) -> list[Lexeme]:
             lexemes += stack[-1][1]
         first = False
         place += 1
-        if node.kind in ("quoted", "words"):
+        if node.kind in NAME_KINDS:
             words = [word.text for word in program[place : place + node.children]]
             if any(word.children for word in program[place : place + node.children]):
                 raise ProgramError("a name has parts that are no words")

@@ -8,6 +8,8 @@ from typing import Literal, NamedTuple
 from ftor.errors import FtorError
 
 Kind = Literal["apply", "curried", "atom", "list", "object", "array", "key", "quoted", "words"]
+NAME_KINDS = frozenset({"quoted", "words"})
+"""Nodes whose children are the words of a name, such as `'new york'`."""
 
 
 class ProgramError(FtorError):

@@ -6,11 +6,10 @@ from itertools import pairwise
 from typing import Any, Self
 
 from ftor.text.programs.parsing import ProgramError
-from ftor.text.programs.units import UnitSettings
+from ftor.text.programs.units import JOINER, UnitSettings
 
 TOKENS = "tokens"
 """The name of the notation."""
-JOINER = "·"
 TokenUnit = tuple[str, ...]
 Pairs = frozenset[tuple[TokenUnit, TokenUnit]]
 

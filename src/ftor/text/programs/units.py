@@ -14,6 +14,8 @@ SLOT = "."
 REST = "*"
 ANY = -1
 """The arity of a list."""
+JOINER = "·"
+"""Between the parts of a unit's name: a name is one word, in grammars too."""
 
 
 class Symbol(NamedTuple):
@@ -43,9 +45,7 @@ def slots(unit: Unit) -> list[str]:
 def owners(unit: Unit) -> list[tuple[Symbol, int]]:
     """For each open slot, the symbol that it belongs to and which of the symbol's children it is."""
     found: list[tuple[Symbol, int]] = []
-    waiting: list[
-        list[int]
-    ] = []  # for each open symbol its place, its next child, and its number of children
+    waiting: list[list[int]] = []  # of each open symbol: its place, next child, and number of children
     for place, part in enumerate(unit):
         if waiting:
             waiting[-1][1] += 1
