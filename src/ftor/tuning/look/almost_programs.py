@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from ftor.text.programs import Notation, ProgramError, learn
 from ftor.text.reading import Pair
+from ftor.tuning.look.examples import lines_of
 from ftor.tuning.look.findings import Finding, Value
-from ftor.tuning.look.linking import LINES
 
 NEARLY_ALL = 0.8
 BRACKETS = "([{"
@@ -14,19 +14,19 @@ BRACKETS = "([{"
 def not_programs(pairs: Sequence[Pair], settings: dict[str, Value]) -> Finding:
     """Say that targets are plain tokens, and which lines stand in the way if nearly all are programs."""
     for name in ("json", "s-expression", "calls"):
-        bad = {pair.line: problem for pair in pairs if (problem := _problem(name, pair.target_text))}
+        bad = [(pair, problem) for pair in pairs if (problem := _problem(name, pair.target_text))]
         if len(bad) > (1 - NEARLY_ALL) * len(pairs):
             continue
         if bad:
-            line, problem = next(iter(bad.items()))
+            first, problem = bad[0]
             text = (
                 f"{len(pairs) - len(bad)} of {len(pairs)} targets are programs ({name}), but not all: "
-                f"line {line}: {problem}. Targets are read as plain tokens."
+                f"line {first.line}: {problem}. Targets are read as plain tokens."
             )
         else:
             text = f"Targets are programs ({name}), but written in several ways: {_spacing(name, pairs)}."
         advice = "Mend these lines: programs are learnt far better as trees than as plain tokens."
-        lines = tuple(bad)[:LINES]
+        lines = lines_of(pair for pair, _ in bad)
         return Finding(
             kind="programs", text=text, warning=True, settings=settings, advice=advice, lines=lines
         )

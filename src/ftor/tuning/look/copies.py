@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ftor.text.reading import Pair
+from ftor.tuning.look.examples import some_of
 from ftor.tuning.look.findings import Copies, Finding, Value
 
 QUOTES = "\"'`“”‘’"
@@ -22,7 +23,6 @@ FAITHFUL_TYPES = 5
 """Number of words that are always copied from which on copying is tried."""
 QUOTED = 0.01
 """Share of the target tokens that are quoted words of the source from which on it is said."""
-EXAMPLES = 5
 
 
 class Decision(NamedTuple):
@@ -120,12 +120,12 @@ def decide(counts: CopyCounts, needed_later: Sequence[str]) -> Decision:
     if rare:
         why.append(
             f"{len(counts.rare_copied)} of {len(counts.rare)} target words that only one pair has are words "
-            f"of its source ({_some(counts.rare_copied)})"
+            f"of its source ({some_of(counts.rare_copied)})"
         )
     if numbers:
         why.append(f"{copies.numbers_copied:.0%} of the numbers in targets stand in the source")
     if needed_later:
-        why.append(f"dev targets have new words of their sources ({_some(needed_later)})")
+        why.append(f"dev targets have new words of their sources ({some_of(needed_later)})")
     text = f"Words are copied: {'; '.join(why)}."
     return Decision(Finding(kind="copying", text=text, settings=settings), {})
 
@@ -134,7 +134,7 @@ def _no_evidence(counts: CopyCounts, copies: Copies) -> Decision:
     if len(counts.faithful) >= FAITHFUL_TYPES:
         text = (
             f"{len(counts.faithful)} words stand in a target whenever they stand in its source "
-            f"({_some(counts.faithful)}), but all of them are frequent: copying may help or not."
+            f"({some_of(counts.faithful)}), but all of them are frequent: copying may help or not."
         )
         return Decision(Finding(kind="copying", text=text), {"model.copying": (False, True)})
     text = (
@@ -150,7 +150,3 @@ def quotes(copies: Copies, programs: bool) -> Iterator[Finding]:
         text = f"{copies.quoted:.0%} of the target tokens are words of their source with quotes around them."
         advice = "Write a space between quotes and words in the targets, so that the words can be copied."
         yield Finding(kind="quotes", text=text, warning=True, advice=advice)
-
-
-def _some(words: Sequence[str]) -> str:
-    return ", ".join(words[:EXAMPLES]) + (", …" if len(words) > EXAMPLES else "")

@@ -9,6 +9,7 @@ import numpy as np
 from ftor.ops.arrays import Array
 from ftor.text.aligning import poisson
 from ftor.text.reading import Pair
+from ftor.tuning.look.examples import lines_of
 from ftor.tuning.look.findings import Alignment, Finding, Order
 from ftor.tuning.look.orders import crossings, inseparable_blocks, needed_order, repeats, words_first
 
@@ -17,8 +18,6 @@ THRESHOLD = 0.8
 ITERATIONS = 40
 CELLS = 1_000_000
 """Most cells, source position × target position, of the pairs that are aligned."""
-LINES = 5
-"""Example lines of a finding."""
 NECESSARY = 0.95
 """Least share of the pairs with a token whose sources have the word, for a link that is needed."""
 NOTABLE = 0.02
@@ -196,7 +195,7 @@ def _not_separable(alignment: Alignment, crossed: Sequence[tuple[Pair, list[int]
     advice = "The transducer cannot reorder these pairs as the links say; compare it with the LSTM."
     if alignment.not_separable > MANY:
         advice = "Reordering cannot learn this; the LSTM or the Transformer may."
-    lines = tuple(pair.line for pair, _ in crossed[:LINES])
+    lines = lines_of(pair for pair, _ in crossed)
     return Finding(kind="not-separable", text=text, warning=True, advice=advice, lines=lines)
 
 
@@ -208,7 +207,7 @@ def _doubling(alignment: Alignment, doubled: Sequence[Links]) -> Finding:
         "This is not a separable reordering of copied words."
     )
     advice = "This cannot be learnt by copying and reordering words; the LSTM or the Transformer may."
-    lines = tuple(one.pair.line for one in doubled[:LINES])
+    lines = lines_of(one.pair for one in doubled)
     return Finding(kind="doubling", text=text, warning=True, advice=advice, lines=lines)
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ftor.reporting import SILENT, Report
 from ftor.text.lengths import length_bound, longer_side
@@ -10,7 +10,7 @@ from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs
 from ftor.text.programs.tokens import TOKENS
 from ftor.text.reading import Pair
-from ftor.tuning.look import copies, held_out, linking, oddities, sizes
+from ftor.tuning.look import copies, dev_and_test, linking, oddities, sizes
 from ftor.tuning.look.almost_programs import not_programs
 from ftor.tuning.look.findings import Finding, Lengths, Look, Split, Words
 
@@ -29,12 +29,13 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
             setting follows from test pairs.
     """
     some = train[:: math.ceil(len(train) / MOST_PAIRS)]
-    programs, program_finding = _programs(some, dev, test, copying=True)
+    splits = {"train": some, "dev": dev, "test": test}
+    programs, program_finding = _programs(splits, copying=True)
     all_units = _units(programs, train)
     counts = copies.CopyCounts(_without_long(all_units))
     copying = copies.decide(counts, _new_copies(counts, _units(programs, dev)))
     if programs is not None and not copying.finding.settings.get("model.copying"):
-        programs, program_finding = _programs(some, dev, test, copying=False)
+        programs, program_finding = _programs(splits, copying=False)
         all_units = _units(programs, train)
     bound = length_bound(all_units)
     train_units = _without_long(all_units)
@@ -57,7 +58,7 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
         if pairs:
             units = _units(programs, pairs)
             trees = programs if isinstance(programs, Programs) else None
-            findings += held_out.held_out(split, units, train_units, copying.may_copy, trees)
+            findings += dev_and_test.needs(split, units, train_units, copying.may_copy, trees)
     unit_lengths = Lengths.of([len(pair.target) for pair in train_units])
     source = Lengths.of([len(pair.source) for pair in train])
     return Look(
@@ -103,15 +104,12 @@ class _Heard(Report):
         self.warned.append(text)
 
 
-def _programs(
-    train: Sequence[Pair], dev: Sequence[Pair], test: Sequence[Pair], copying: bool
-) -> tuple[TargetUnits | None, Finding]:
+def _programs(splits: Mapping[str, Sequence[Pair]], copying: bool) -> tuple[TargetUnits | None, Finding]:
     """How targets are read as programs, if they are, and what that gives."""
     heard = _Heard()
-    splits = {"train": train, "dev": dev, "test": test}
     programs = learn_programs(AUTO, splits, UnitSettings(), copying, heard)
     if programs is None and not heard.warned:
-        return _token_units(train, dev, test, copying)
+        return _token_units(splits, copying)
     text = (heard.warned or heard.said)[0].removeprefix("targets: ")
     return programs, Finding(
         kind="programs",
@@ -121,12 +119,10 @@ def _programs(
     )
 
 
-def _token_units(
-    train: Sequence[Pair], dev: Sequence[Pair], test: Sequence[Pair], copying: bool
-) -> tuple[TargetUnits | None, Finding]:
+def _token_units(splits: Mapping[str, Sequence[Pair]], copying: bool) -> tuple[TargetUnits | None, Finding]:
     """Targets that are no programs: in units of tokens that come together, if that makes them far shorter."""
+    train = splits["train"]
     finding = not_programs(train, {"data.programs": "none"})
-    splits = {"train": train, "dev": dev, "test": test}
     units = learn_programs(TOKENS, splits, UnitSettings(), copying, SILENT)
     if units is None or finding.warning:
         return None, finding

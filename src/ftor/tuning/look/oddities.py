@@ -9,8 +9,8 @@ from statistics import median
 from ftor.text.lengths import longer_side
 from ftor.text.reading import Pair
 from ftor.tuning.look.association import association
+from ftor.tuning.look.examples import EXAMPLES, lines_of, pairs_counted
 from ftor.tuning.look.findings import Finding, Value
-from ftor.tuning.look.linking import LINES
 
 OUTLIER = 8.0
 """Median deviations of the log length ratio beyond which a pair differs from the rest."""
@@ -68,11 +68,11 @@ def oddities(pairs: Sequence[Pair], units: Sequence[Pair]) -> Iterator[Finding]:
 def too_long(units: Sequence[Pair], bound: int) -> Finding:
     """The pairs beyond a `length_bound`."""
     long = [pair for pair in units if longer_side(pair) > bound]
-    text = f"{_pairs(len(long))} of more than {bound} tokens or units left out of training."
+    text = f"{pairs_counted(len(long))} of more than {bound} tokens or units left out of training."
     advice = "Each is far longer than nearly all others, and would cost more than all of them together."
     settings: dict[str, Value] = {"data.max_length": bound}
     return Finding(
-        kind="too-long", text=text, warning=True, settings=settings, advice=advice, lines=_lines(long)
+        kind="too-long", text=text, warning=True, settings=settings, advice=advice, lines=lines_of(long)
     )
 
 
@@ -93,11 +93,11 @@ def _duplicates(pairs: Sequence[Pair]) -> Iterator[Finding]:
             text=f"All {len(pairs)} pairs are the same.",
             warning=True,
             advice="Give different pairs: from one pair nothing can be learnt.",
-            lines=_lines(again),
+            lines=lines_of(again),
         )
     elif again:
         text = f"{len(again)} of {len(pairs)} pairs repeat an earlier one."
-        yield Finding(kind="duplicates", text=text, lines=_lines(again))
+        yield Finding(kind="duplicates", text=text, lines=lines_of(again))
 
 
 def _contradictions(pairs: Sequence[Pair]) -> Iterator[Finding]:
@@ -109,10 +109,10 @@ def _contradictions(pairs: Sequence[Pair]) -> Iterator[Finding]:
         return
     first = several[0]
     text = (
-        f"{len(several)} sources have different targets, such as lines "
-        f"{' and '.join(str(pair.line) for pair in first[:LINES])}: {' '.join(first[0].source)}"
+        f"Sources with different targets: {len(several)}, such as lines "
+        f"{' and '.join(str(pair.line) for pair in first[:EXAMPLES])}: {' '.join(first[0].source)}."
     )
-    lines = tuple(pair.line for group in several for pair in group)[: 2 * LINES]
+    lines = tuple(pair.line for group in several for pair in group)[: 2 * EXAMPLES]
     advice = "Choose one target for each source: of several, the model learns one or none."
     yield Finding(kind="contradictions", text=text, warning=True, advice=advice, lines=lines)
 
@@ -172,11 +172,11 @@ def _length_ratios(units: Sequence[Pair]) -> Iterator[Finding]:
     if odd and len(odd) <= RARE * len(units):
         first = odd[0]
         text = (
-            f"{_pairs(len(odd))} with a far longer or shorter target than the rest, such as line "
+            f"{pairs_counted(len(odd))} with a far longer or shorter target than the rest, such as line "
             f"{first.line}: {len(first.source)} source tokens, {len(first.target)} target tokens or units."
         )
         advice = "Read these lines: often a line is cut, or two are joined."
-        yield Finding(kind="lengths", text=text, warning=True, advice=advice, lines=_lines(odd))
+        yield Finding(kind="lengths", text=text, warning=True, advice=advice, lines=lines_of(odd))
 
 
 def _untranslated(pairs: Sequence[Pair]) -> Iterator[Finding]:
@@ -184,9 +184,9 @@ def _untranslated(pairs: Sequence[Pair]) -> Iterator[Finding]:
     copied = sum(token in pair.source for pair in pairs for token in pair.target)
     usual = copied > COPIED * sum(len(pair.target) for pair in pairs)
     if same and len(same) <= RARE * len(pairs) and not usual:
-        text = f"{_pairs(len(same))} whose target is the source itself, unlike nearly all others."
+        text = f"{pairs_counted(len(same))} whose target is the source itself, unlike nearly all others."
         advice = "Read these lines: they may not have been translated."
-        yield Finding(kind="untranslated", text=text, warning=True, advice=advice, lines=_lines(same))
+        yield Finding(kind="untranslated", text=text, warning=True, advice=advice, lines=lines_of(same))
 
 
 def _characters(pairs: Sequence[Pair]) -> Iterator[Finding]:
@@ -200,9 +200,9 @@ def _characters(pairs: Sequence[Pair]) -> Iterator[Finding]:
                 pairs_with["characters of a wrong encoding"].append(pair)
     for kind, some in pairs_with.items():
         if len(some) <= RARE * len(pairs) or kind == "characters of a wrong encoding":
-            text = f"{_pairs(len(some))} with {kind}, unlike nearly all others."
+            text = f"{pairs_counted(len(some))} with {kind}, unlike nearly all others."
             advice = "Read these lines: they may be of another language, or damaged."
-            yield Finding(kind="characters", text=text, warning=True, advice=advice, lines=_lines(some))
+            yield Finding(kind="characters", text=text, warning=True, advice=advice, lines=lines_of(some))
 
 
 def _kind(character: str) -> str:
@@ -217,11 +217,3 @@ def _kind(character: str) -> str:
 
 def _target(pair: Pair) -> str:
     return pair.target_text or " ".join(pair.target)
-
-
-def _pairs(count: int) -> str:
-    return f"{count} pair" + "s" * (count > 1)
-
-
-def _lines(pairs: Sequence[Pair]) -> tuple[int, ...]:
-    return tuple(pair.line for pair in pairs[:LINES])

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from ftor.text.lengths import percentile
 from ftor.text.reading import Pair
+from ftor.tuning.look.examples import lines_of, pairs_counted
 from ftor.tuning.look.findings import Fertility, Finding, Value
-from ftor.tuning.look.linking import LINES, Links
+from ftor.tuning.look.linking import Links
 
 MOST = 0.99
 """Share of the pairs, or of the words, that a fertility has to be enough for."""
@@ -61,13 +62,13 @@ def max_fertility(need: Fertility, pairs: Sequence[Pair]) -> Finding:
     )
     beyond = [pair for pair in pairs if needed_fertility(len(pair.source), len(pair.target)) > value]
     if beyond:
-        text += f" {len(beyond)} pairs need more than {value} and are left out of training."
+        text += f" Left out of training: {pairs_counted(len(beyond))} with more than {value}."
     return Finding(
         kind="fertility",
         text=text,
         warning=bool(beyond),
         settings={"model.max_fertility": value, "data.start_token": True},
-        lines=tuple(pair.line for pair in beyond[:LINES]),
+        lines=lines_of(beyond),
     )
 
 

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from ftor.text.comparing import looks_swapped, same_pairs
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.reading import Pair
+from ftor.tuning.look.examples import lines_of, some_of
 from ftor.tuning.look.findings import Finding, Kind, Split, Value
-from ftor.tuning.look.linking import LINES
 
 SAME = 0.2
 """Share of the pairs that are also training pairs that is worth a warning."""
 
 
-def held_out(
+def needs(
     split: Split,
     pairs: Sequence[Pair],
     train: Sequence[Pair],
@@ -41,7 +41,7 @@ def held_out(
     if unknown:
         words = {word for pair in unknown for word in pair.source} - source_words
         count = _share(unknown, pairs)
-        text = f"{count} {split} sources have words that training lacks ({_some(words)})."
+        text = f"{count} {split} sources have words that training lacks ({some_of(sorted(words))})."
         settings: dict[str, Value] = {} if split == "test" else {"training.word_dropout": 0.1}
         advice = "Word dropout trains the vector of unknown words; pretrained vectors help more."
         yield _finding(split, "unknown-words", text, advice, unknown, warning=False, settings=settings)
@@ -50,7 +50,7 @@ def held_out(
         words = {word for pair in missing for word in _missing(pair, target_words, copying)}
         count = _share(missing, pairs)
         parts = "tokens" if programs is None else "units"
-        text = f"{count} {split} targets need {parts} that no training target has ({_some(words)})."
+        text = f"{count} {split} targets need {parts} that no training target has ({some_of(sorted(words))})."
         advice = f"The model cannot learn these {parts}: add training pairs that have them."
         yield _finding(split, "unseen-targets", text, advice, missing)
     for side in ("source", "target"):
@@ -114,7 +114,6 @@ def _finding(
     warning: bool = True,
     settings: Mapping[str, Value] | None = None,
 ) -> Finding:
-    lines = tuple(pair.line for pair in pairs[:LINES])
     return Finding(
         kind=kind,
         text=text,
@@ -122,13 +121,9 @@ def _finding(
         settings=dict(settings or {}),
         advice=advice,
         split=split,
-        lines=lines,
+        lines=lines_of(pairs),
     )
 
 
 def _share(some: Sequence[Pair], pairs: Sequence[Pair]) -> str:
     return f"{len(some)} of {len(pairs)}"
-
-
-def _some(words: set[str]) -> str:
-    return ", ".join(sorted(words)[:LINES]) + (", …" if len(words) > LINES else "")

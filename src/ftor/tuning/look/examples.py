@@ -1,0 +1,22 @@
+"""Examples in findings: a few lines, a few words."""
+
+from collections.abc import Iterable, Sequence
+
+from ftor.text.reading import Pair
+
+EXAMPLES = 5
+
+
+def lines_of(pairs: Iterable[Pair]) -> tuple[int, ...]:
+    """The lines of the first few pairs."""
+    return tuple(pair.line for pair in pairs)[:EXAMPLES]
+
+
+def some_of(words: Sequence[str]) -> str:
+    """The first few words, and `…` if there are more."""
+    return ", ".join(words[:EXAMPLES]) + (", …" if len(words) > EXAMPLES else "")
+
+
+def pairs_counted(count: int) -> str:
+    """`1 pair`, `2 pairs`."""
+    return f"{count} pair" + "s" * (count > 1)
