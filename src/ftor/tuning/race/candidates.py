@@ -39,7 +39,7 @@ class Candidate:
     def recombined(self) -> "Candidate":
         """The same candidate with as many pairs more, put together from parts of training pairs."""
         settings = {**self.settings, "training.recombine": 1.0}
-        return Candidate(f"{self.name}{RECOMBINED}", settings, 2 * self.cost)
+        return Candidate(f"{self.name}{RECOMBINED}", settings, self.cost)
 
 
 def candidates(look: Look) -> list[Candidate]:

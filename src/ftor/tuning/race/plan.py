@@ -22,7 +22,7 @@ WARM_UP_PART = 6
 FINALISTS = 2
 SEEDS = 2
 """Seeds of the finalists, and of the winner on all pairs."""
-START_SECONDS, STEP_SECONDS = 4.0, 7e-3
+START_SECONDS, STEP_SECONDS = 1.5, 9e-3
 """What each run and each step of training costs, whatever the pairs are."""
 PAIRS_PER_MINUTE, MINUTES = 170, (3.0, 20.0)
 """Without a limit of the user, the time grows with the pairs: 3 minutes for 500."""
@@ -77,13 +77,19 @@ class Plan:
     epochs: int
     folder: Path
 
+    def entry(self, name: str, seed: int, epochs: int, final: bool = False) -> Entry:
+        """A run of a candidate. With recombined pairs, half of the epochs are as many steps."""
+        steps = 2 if name.endswith(RECOMBINED) else 1
+        return Entry(name, seed, math.ceil(epochs / steps), final)
+
     def config(self, entry: Entry) -> Config:
         """The configuration of a run."""
         candidate = self.candidate(entry.candidate)
         training = {"seed": entry.seed, "epochs": entry.epochs}
         warm_up: dict[str, Value] = {}
         if "training.alignment_epochs" in candidate.settings:
-            warm_up["training.alignment_epochs"] = max(2, self.epochs // WARM_UP_PART)
+            most = self.entry(entry.candidate, entry.seed, self.epochs).epochs
+            warm_up["training.alignment_epochs"] = max(2, most // WARM_UP_PART)
         settings = [self.look.settings, candidate.settings, warm_up, self._data(entry.final)]
         return configuration(self.name, settings, self.overrides, **training)
 
@@ -106,11 +112,6 @@ class Plan:
     def races(self) -> bool:
         """Whether there is anything to compare, and pairs to compare it by."""
         return len(self.candidates) > 1 and any(self.held_out.values())
-
-    @property
-    def in_training(self) -> bool:
-        """Whether the dev pairs of the final runs are among their training pairs."""
-        return "dev" not in self.files and any(self.held_out.values())
 
 
 def write_held_out(folder: Path, pairs: Sequence[Pair], dev: Sequence[Pair], parts: HeldOut) -> None:

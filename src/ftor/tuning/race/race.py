@@ -83,7 +83,7 @@ class Race(Workload):
             contenders = list(plan.candidates)
             for rung in RUNGS[:-1]:
                 epochs = math.ceil(plan.epochs / rung)
-                yield [Entry(name, plan.seed, epochs) for name in contenders]
+                yield [plan.entry(name, plan.seed, epochs) for name in contenders]
                 contenders = self._best(contenders, [plan.seed], epochs)
                 self._say_leader(contenders[0], epochs)
                 early = self._worst(contenders[0], [plan.seed], epochs) >= ALL_RIGHT
@@ -96,7 +96,7 @@ class Race(Workload):
                 finalists.append(finalists[0] + RECOMBINED)
             stages = [epochs, min(4 * epochs, plan.epochs)] if early else [plan.epochs]
             for epochs in stages:
-                yield [Entry(name, seed, epochs) for name in finalists for seed in seeds]
+                yield [plan.entry(name, seed, epochs) for name in finalists for seed in seeds]
                 finalists = self._best(finalists, seeds, epochs)
                 self.promised = self._worst(finalists[0], seeds, epochs)
                 if self.promised >= ALL_RIGHT:
@@ -107,7 +107,8 @@ class Race(Workload):
         for number in range(TRIES if plan.races else 1):
             first = plan.seed + number * SEEDS
             more = [
-                Entry(self.winner, first + seed, epochs, True) for seed in range(SEEDS if plan.races else 1)
+                plan.entry(self.winner, first + seed, epochs, final=True)
+                for seed in range(SEEDS if plan.races else 1)
             ]
             yield more
             finals += more
@@ -128,7 +129,7 @@ class Race(Workload):
         """The candidates, best first: by their worst seed, then their mean, then the order of preference."""
 
         def key(name: str) -> tuple[float, float]:
-            scores = [self.results[Entry(name, seed, epochs)].score for seed in seeds]
+            scores = self._scores(name, seeds, epochs)
             return min(scores), fmean(scores)
 
         order = [name + more for name in self.plan.candidates for more in ("", RECOMBINED)]
@@ -136,7 +137,10 @@ class Race(Workload):
 
     def _worst(self, name: str, seeds: list[int], epochs: int) -> float:
         """The worst score of a candidate."""
-        return min(self.results[Entry(name, seed, epochs)].score for seed in seeds)
+        return min(self._scores(name, seeds, epochs))
+
+    def _scores(self, name: str, seeds: list[int], epochs: int) -> list[float]:
+        return [self.results[self.plan.entry(name, seed, epochs)].score for seed in seeds]
 
     def _say_leader(self, name: str, epochs: int) -> None:
         score = self._worst(name, [self.plan.seed], epochs)
