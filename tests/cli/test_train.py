@@ -134,6 +134,24 @@ class TestOwnData:
         assert run_here("train", "--resume", "run").code == 0
 
 
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [(["mirror", "--quick"], "--quick"), (["mirror", "--minutes", "1", "--explain-choice"], "--minutes")],
+)
+def test_options_of_a_race_are_refused_without_one(arguments, named):
+    finished = run_here("train", *arguments)
+    assert finished.code == 2
+    assert f"Invalid value for {named}" in " ".join(finished.err.split())
+    assert "only for pairs of your own" in finished.err
+
+
+def test_a_race_has_one_training_file(tmp_path):
+    path = write_lines(tmp_path / "a.tsv", "a\tb")
+    finished = run_here("train", path, "--train", path)
+    assert finished.code == 2
+    assert "--train" in finished.err
+
+
 class TestOut:
     def test_a_folder_with_something_in_it_is_refused(self, own, tmp_path, data):
         write_lines(tmp_path / "precious", "text")

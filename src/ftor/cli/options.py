@@ -1,6 +1,5 @@
 """Options and arguments that several commands share."""
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,6 +20,12 @@ DataDir = Annotated[
     typer.Option(
         metavar="DIR", help="Where the data is. Default: $FTOR_DATA, then ./data, then the user's cache."
     ),
+]
+DevFile = Annotated[
+    Path | None, typer.Option("--dev", metavar="FILE.tsv", help="Pairs that select the best epoch.")
+]
+TestFile = Annotated[
+    Path | None, typer.Option("--test", metavar="FILE.tsv", help="Pairs that are evaluated at the end.")
 ]
 Settings = Annotated[
     list[str] | None,
@@ -61,14 +66,6 @@ def read_grammar(option: str) -> "Grammar | str | None":
     if option == "own":
         return option
     return None if option == "none" else Grammar.read(option)
-
-
-def grammar_override(option: str | None) -> list[str]:
-    """Return the setting that the `--grammar` of a training means. A file is named by its full path."""
-    if option is None:
-        return []
-    path = Path(option)
-    return [f"decoding.grammar={json.dumps(str(path.absolute()) if path.is_file() else option)}"]
 
 
 def use_threads(threads: int) -> None:

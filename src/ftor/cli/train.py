@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ftor.cli.options import DataDir, Ledger, Settings, Threads, grammar_override, use_threads
+from ftor.cli.options import (
+    DataDir,
+    DevFile,
+    Ledger,
+    Settings,
+    TestFile,
+    Threads,
+    use_threads,
+)
 from ftor.cli.output import show
 from ftor.show.progress import TerminalReport
 
@@ -26,12 +34,8 @@ def train(
     train_file: Annotated[
         Path | None, typer.Option("--train", metavar="FILE.tsv", help="Training pairs: source, tab, target.")
     ] = None,
-    dev_file: Annotated[
-        Path | None, typer.Option("--dev", metavar="FILE.tsv", help="Pairs that select the best epoch.")
-    ] = None,
-    test_file: Annotated[
-        Path | None, typer.Option("--test", metavar="FILE.tsv", help="Pairs that are evaluated at the end.")
-    ] = None,
+    dev_file: DevFile = None,
+    test_file: TestFile = None,
     seed: Annotated[int | None, typer.Option(metavar="N", help="The same seed gives the same model.")] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A new folder. Default: runs/NAME-SEED.")
@@ -64,7 +68,7 @@ def train(
     """Train a model and evaluate it."""
     from ftor.show.metrics import run_tables  # here for start-up time
     from ftor.training.run import Run
-    from ftor.training.train import configure
+    from ftor.training.train import configure, grammar_override
     from ftor.tuning.own_pairs import Request, is_pairs_file
 
     files = {"train": train_file, "dev": dev_file, "test": test_file}
@@ -81,8 +85,10 @@ def train(
     if request is not None:
         _race(request, resume or out, data_dir, explain_choice, ledger)
         return
-    if minutes is not None or quick or explain_choice:
-        raise typer.BadParameter("only for pairs of your own, PAIRS.tsv", param_hint="--minutes")
+    of_races = {"--minutes": minutes is not None, "--quick": quick, "--explain-choice": explain_choice}
+    if any(of_races.values()):
+        given = ", ".join(option for option, is_given in of_races.items() if is_given)
+        raise typer.BadParameter("only for pairs of your own, PAIRS.tsv", param_hint=given)
     if resume is not None:
         run = Run.resume(resume, experiment, overrides)
     elif experiment is not None:

@@ -30,7 +30,7 @@ def train_experiment(
 ) -> Model:
     """Train a model, evaluate it, and return it. `ftor.train` documents the arguments."""
     report = LineReport(sys.stderr) if report is None else report
-    overrides = as_overrides({"decoding.grammar": grammar, **(settings or {})})
+    overrides = [*grammar_override(grammar), *as_overrides(settings or {})]
     files = {"train": train, "dev": dev, "test": test}
     config = configure(experiment, files, seed, overrides, report)
     run = Run.new(config, None if out is None else Path(out))
@@ -74,6 +74,13 @@ def configure(
     if "train" in paths and "test" not in paths and config.data.test is not None:
         report.warn(f"no test file is given: the model is tested on {config.data.test} of {config.name}")
     return config
+
+
+def grammar_override(grammar: str | Path | None) -> list[str]:
+    """The setting of the grammar that a user names, if any. A file is named by its full path."""
+    if grammar is not None and Path(grammar).is_file():
+        grammar = Path(grammar).absolute()
+    return as_overrides({"decoding.grammar": grammar})
 
 
 def as_overrides(values: Mapping[str, Any]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from ftor.config import Config
 from ftor.model.model import Model
 from ftor.reporting import LineReport, Report
-from ftor.training.train import as_overrides, train_experiment
+from ftor.training.train import as_overrides, grammar_override, train_experiment
 from ftor.tuning.own_pairs import Request, folder_for, is_pairs_file, train_on_pairs
 
 
@@ -70,9 +70,7 @@ def train(
         )  # fmt: skip
     if train is not None:
         raise ValueError(f"train: the training pairs are {experiment}")
-    if grammar is not None and Path(grammar).is_file():
-        grammar = Path(grammar).absolute()
-    overrides = as_overrides({"decoding.grammar": grammar, **(settings or {})})
+    overrides = [*grammar_override(grammar), *as_overrides(settings or {})]
     dev, test = (None if path is None else Path(path) for path in (dev, test))
     request = Request.new(Path(experiment), dev, test, overrides, seed, minutes, quick)
     folder = folder_for(request, None if out is None else Path(out))

@@ -5,18 +5,15 @@ from typing import Annotated
 
 import typer
 
+from ftor.cli.options import DevFile, TestFile
 from ftor.cli.output import show
 from ftor.show.progress import TerminalReport
 
 
 def look(
     file: Annotated[Path, typer.Argument(metavar="PAIRS.tsv", help="Training pairs: source, tab, target.")],
-    dev_file: Annotated[
-        Path | None, typer.Option("--dev", metavar="FILE.tsv", help="Pairs that select the best epoch.")
-    ] = None,
-    test_file: Annotated[
-        Path | None, typer.Option("--test", metavar="FILE.tsv", help="Pairs that are evaluated at the end.")
-    ] = None,
+    dev_file: DevFile = None,
+    test_file: TestFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a page.")] = False,
 ) -> None:
     """Look at pairs before training: lengths, copies, programs, reordering, and what is odd about them.
