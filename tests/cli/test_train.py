@@ -1,5 +1,6 @@
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -191,3 +192,25 @@ class TestOut:
         assert "data: mirror generated in runs/mirror-0/data" in finished.err
         assert len((tmp_path / "runs/mirror-0/data/mirror/train.tsv").read_text().splitlines()) == 6
         assert run_here("train", "--resume", "runs/mirror-0").code == 0
+
+
+@pytest.mark.slow
+def test_a_race_trains_what_it_chooses(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pairs = [f"{a} {b} {c}\t{a} {b} {c}".lower() for a in "abc" for b in "abc" for c in "abcd"]
+    Path("pairs.tsv").write_text("\n".join(pairs) + "\n")
+    options = ["--minutes", "0.1", "--set", "epochs=8", "--set", "model.width=8", "--explain-choice"]
+    finished = run_here("train", "pairs.tsv", "--out", "model", "--ledger", "ledger.jsonl", *options)
+    assert finished.code == 0, finished.err
+    choice = json.loads(Path("model/choice.json").read_text())
+    assert f"{choice['winner']} (" in finished.err
+    assert "what was tried" in finished.out
+    tried = {run["candidate"] for run in choice["tried"]}
+    assert {"taught", "words-first", "lstm"} <= tried
+    assert all(run["problem"] is None for run in choice["tried"])
+    assert max(run["epochs"] for run in choice["tried"]) <= 8
+    (line,) = Path("ledger.jsonl").read_text().splitlines()
+    assert json.loads(line)["train"]["count"] == len(pairs)
+    assert run_here("predict", "model", "a b").code == 0
+    again = run_here("train", "pairs.tsv", "--out", "model", *options)
+    assert (again.code, "not empty" in again.err) == (2, True)

@@ -1,6 +1,5 @@
 """`ftor train`."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,7 +72,7 @@ def train(
 
     files = {"train": train_file, "dev": dev_file, "test": test_file}
     overrides = [*(settings or []), *grammar_override(grammar)]
-    request = None if resume is None else Request.of(resume)
+    request = None if resume is None else Request.unfinished(resume)
     if resume is not None and (any(files.values()) or out or seed is not None):
         raise typer.BadParameter(
             "--resume takes its data, seed and folder from the run", param_hint="--resume"
@@ -83,6 +82,11 @@ def train(
             raise typer.BadParameter(f"the training pairs are {experiment}", param_hint="--train")
         request = Request.new(Path(experiment), dev_file, test_file, overrides, seed, minutes, quick)
     if request is not None:
+        kept = {"--set": settings, "--grammar": grammar, "--minutes": minutes, "--quick": quick}
+        if resume is not None and any(kept.values()):
+            raise typer.BadParameter("a race that is resumed keeps its settings", param_hint=", ".join(kept))
+        if threads != 1:
+            raise typer.BadParameter("a race uses one thread for each of its runs", param_hint="--threads")
         _race(request, resume or out, data_dir, explain_choice, ledger)
         return
     of_races = {"--minutes": minutes is not None, "--quick": quick, "--explain-choice": explain_choice}
@@ -107,28 +111,21 @@ def _race(
     request: "Request", out: Path | None, data_dir: Path | None, explain_choice: bool, ledger: Path | None
 ) -> None:
     """Look at pairs, race candidates, train the winner, and show its results."""
-    from ftor.files import append_json_line, read_json  # here for start-up time
-    from ftor.jobs import run_jobs
-    from ftor.jobs.processes import Processes, cores
+    from ftor.config import Config  # here for start-up time
+    from ftor.files import append_json_line, read_json
     from ftor.show.board import Board
     from ftor.show.metrics import run_tables
     from ftor.show.tuning.choice import choice_table
-    from ftor.tuning.own_pairs import finish, folder_for, plan_race, warn_of_left_out
-    from ftor.tuning.race.race import Race
+    from ftor.tuning.own_pairs import folder_for, train_on_pairs
 
     report = TerminalReport()
     folder = folder_for(request, out)
-    race = Race(plan_race(request, folder, report), report, data_dir)
-    if not run_jobs(race, Processes(cores()), Board(report, race)):
-        report.say(f"stopped; to resume: {shlex.join(['ftor', 'train', '--resume', str(folder)])}")
+    choice = train_on_pairs(request, folder, report, data_dir, lambda race: Board(report, race))
+    if choice is None:
         raise typer.Exit(1)
-    choice = finish(race, folder)
-    (report.say if choice.kept else report.warn)(choice.reason)
-    report.say(f"model in {folder}")
-    warn_of_left_out(request, race.plan.look, report)
     metrics = read_json(folder / "metrics.json")
     if ledger is not None:
-        append_json_line(ledger, metrics)
+        append_json_line(ledger, {"config": Config.load(folder / "config.toml").hash, **metrics})
     if explain_choice:
         show(choice_table(choice))
     show(run_tables(metrics))

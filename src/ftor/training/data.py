@@ -112,9 +112,9 @@ def _with_recombined(
     count = round(config.training.recombine * len(train))
     if not count or programs is not None:
         return train
-    made = substituted(train, count, config.training.seed)
+    made = [p for p in substituted(train, count, config.training.seed) if _can_reach(p, config)]
     report.say(f"{len(made)} pairs are put together from parts of {len(train)} training pairs")
-    return [*train, *(pair for pair in made if _can_reach(pair, config))]
+    return [*train, *made]
 
 
 def wanted_alignments(config: Config, pairs: Sequence[Pair]) -> list[list[tuple[int, int]]] | None:

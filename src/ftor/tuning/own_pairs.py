@@ -1,7 +1,8 @@
 """Training on pairs of one's own: look at them, race candidates, and train the winner on all of them."""
 
+import shlex
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -12,14 +13,16 @@ from ftor.config import shipped
 from ftor.errors import FtorError
 from ftor.files import write_text
 from ftor.jobs import Status, run_jobs
+from ftor.jobs.loop import Board
 from ftor.jobs.processes import Processes, cores
 from ftor.reporting import SILENT, Report
 from ftor.text.programs import UnitSettings
-from ftor.text.programs.pairs import AUTO, encode_pairs, learn_programs
+from ftor.text.programs.pairs import encode_pairs, learn_programs
 from ftor.text.reading import Pair, PairsFile
 from ftor.text.substituting import can_substitute
 from ftor.training.run import free_folder
 from ftor.tuning.look import Look, look
+from ftor.tuning.race.candidates import configuration
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.held_out import hold_out
 from ftor.tuning.race.plan import (
@@ -84,7 +87,7 @@ class Request(BaseModel):
         )  # fmt: skip
 
     @classmethod
-    def of(cls, folder: Path) -> "Request | None":
+    def unfinished(cls, folder: Path) -> "Request | None":
         """The request of a race in a model folder that has not come to its end."""
         path = folder / RACE_FOLDER / "request.json"
         if not path.exists() or (folder / "metrics.json").exists():
@@ -100,14 +103,14 @@ def is_pairs_file(name: str | Path) -> bool:
 
 def folder_for(request: Request, folder: Path | None) -> Path:
     """The folder of the model: a new or empty one, or that of the same request if its race was stopped."""
-    if folder is not None and Request.of(folder) == request:
+    if folder is not None and Request.unfinished(folder) == request:
         return folder
     return free_folder(request.train.stem, request.seed, folder)
 
 
 def plan_race(request: Request, folder: Path, report: Report) -> Plan:
     """Look at the pairs, hold some out, and decide what is raced for how long."""
-    pairs = {split: PairsFile.read(path, report=report).pairs for split, path in request.files.items()}
+    pairs = {split: file.pairs for split, file in _read(request, report).items()}
     train, dev, test = pairs["train"], pairs.get("dev", []), pairs.get("test", [])
     found = look(train, dev, test)
     for finding in found.findings:
@@ -127,9 +130,9 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
         candidates=some,
         recombines=found.notation is None and can_substitute(train),
         held_out=held_out,
-        overrides=request.overrides,
+        overrides=tuple(text for text in request.overrides if not _sets_epochs(text)),
         seed=request.seed,
-        epochs=int(found.settings["training.epochs"]),
+        epochs=_wanted_epochs(found, request),
         folder=race,
     )
     write_held_out(race, train, dev, parts)
@@ -140,11 +143,30 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
     return replace(plan, epochs=_epochs(request, plan, report))
 
 
+def _read(request: Request, report: Report) -> dict[str, PairsFile]:
+    """Read the files with the tokenizers that the user has set."""
+    data = configuration("own", [], request.overrides).data
+    settings = data.source_tokenizer, data.target_tokenizer, data.emphasis
+    return {split: PairsFile.read(path, *settings, report=report) for split, path in request.files.items()}
+
+
+def _sets_epochs(override: str) -> bool:
+    return override.partition("=")[0].strip() in ("epochs", "training.epochs")
+
+
+def _wanted_epochs(found: Look, request: Request) -> int:
+    """The epochs that the user has set, or that the data would like."""
+    if any(map(_sets_epochs, request.overrides)):
+        return configuration("own", [], request.overrides).training.epochs
+    return int(found.settings["training.epochs"])
+
+
 def _in_units(found: Look, pairs: Sequence[Pair]) -> list[Pair]:
-    if found.notation is None:
+    notation = str(found.settings["data.programs"])
+    if notation == "none":
         return list(pairs)
     copying = bool(found.settings.get("model.copying"))
-    programs = learn_programs(AUTO, {"train": pairs}, UnitSettings(), copying, SILENT)
+    programs = learn_programs(notation, {"train": pairs}, UnitSettings(), copying, SILENT)
     return list(pairs) if programs is None else encode_pairs(programs, pairs)
 
 
@@ -182,8 +204,7 @@ def finish(race: Race, folder: Path) -> Choice:
 
 def warn_of_left_out(request: Request, found: Look, report: Report) -> None:
     """Warn of the lines that were no pairs, and of pairs that were too long."""
-    read = [PairsFile.read(path, report=SILENT) for path in request.files.values()]
-    left_out = [file.left_out for file in read if file.problems]
+    left_out = [file.left_out for file in _read(request, SILENT).values() if file.problems]
     long = [finding.text for finding in found.findings if finding.kind == "too-long"]
     left_out += [f"{request.train}: {text.removesuffix(' left out of training.')}" for text in long]
     if left_out:
@@ -215,15 +236,31 @@ class LineBoard:
         """Say nothing about progress."""
 
 
-def train_on_pairs(request: Request, folder: Path, report: Report, data_folder: Path | None = None) -> Choice:
+def train_on_pairs(
+    request: Request,
+    folder: Path,
+    report: Report,
+    data_folder: Path | None = None,
+    board: Callable[[Race], Board] | None = None,
+) -> Choice | None:
     """Look at pairs, race candidates, and put the model of the winner into `folder`.
 
-    Raises:
-        KeyboardInterrupt: after Ctrl-C. The same call continues the race.
+    Args:
+        request: what the user asked for.
+        folder: from `folder_for`.
+        report: receives messages.
+        data_folder: where vectors are, if not in the usual folders.
+        board: makes the board that shows the race. By default lines say how its runs end.
+
+    Returns:
+        What was chosen, or None if Ctrl-C stopped the race. The same call continues it.
     """
     race = Race(plan_race(request, folder, report), report, data_folder)
-    if not run_jobs(race, Processes(cores()), LineBoard(report)):
-        raise KeyboardInterrupt
+    if not run_jobs(race, Processes(cores()), LineBoard(report) if board is None else board(race)):
+        report.say(f"stopped; to resume: {shlex.join(['ftor', 'train', '--resume', str(folder)])}")
+        return None
     choice = finish(race, folder)
+    (report.say if choice.kept else report.warn)(choice.reason)
+    report.say(f"model in {folder}")
     warn_of_left_out(request, race.plan.look, report)
     return choice

@@ -75,5 +75,6 @@ def train(
     request = Request.new(Path(experiment), dev, test, overrides, seed, minutes, quick)
     folder = folder_for(request, None if out is None else Path(out))
     data_folder = None if data_folder is None else Path(data_folder)
-    train_on_pairs(request, folder, report, data_folder)
+    if train_on_pairs(request, folder, report, data_folder) is None:
+        raise KeyboardInterrupt
     return Model.load(folder, data_folder=data_folder)

@@ -17,6 +17,8 @@ WARM_UP: dict[str, Value] = {
     "training.align_fertilities": True,
 }
 RECOMBINED = "+recombined"
+SEQ2SEQ = "lstm"
+"""The candidate that others must beat on all held-out pairs."""
 CONTEXT: dict[str, Value] = {"model.reordering_context": 1.0}
 WORDS_FIRST: dict[str, Value] = {"model.order": "reordering-fertility", "model.context_scale": 0.5}
 
@@ -27,11 +29,13 @@ class Candidate:
 
     Attributes:
         name: a few words, also the name of its folders.
+        meaning: what it is, for people.
         settings: by their keys, beside those that the data tells.
         cost: the time of an epoch, relative to the first candidate's.
     """
 
     name: str
+    meaning: str
     settings: Mapping[str, Value]
     cost: float = 1.0
 
@@ -39,34 +43,42 @@ class Candidate:
     def recombined(self) -> "Candidate":
         """The same candidate with as many pairs more, put together from parts of training pairs."""
         settings = {**self.settings, "training.recombine": 1.0}
-        return Candidate(f"{self.name}{RECOMBINED}", settings, self.cost)
+        return Candidate(f"{self.name}{RECOMBINED}", f"{self.meaning}; recombined pairs", settings, self.cost)
 
 
 def candidates(look: Look) -> list[Candidate]:
     """The candidates for pairs. Of equally good ones, the first wins."""
     taught = WARM_UP | CONTEXT
+    skip: dict[str, Value] = {"model.fertility_skip": True}
+    in_context: dict[str, Value] = {"model.context_scale": 1.0}
+    in_order: dict[str, Value] = {"model.order": "fertility"}
     some = [
-        Candidate("taught", taught | {"model.fertility_skip": True}),
-        Candidate("in-context", taught | {"model.context_scale": 1.0}),
-        Candidate("words-first", WARM_UP | WORDS_FIRST, 0.8),
-        Candidate("words-first-untaught", WORDS_FIRST, 0.8),
+        Candidate("taught", "F→R; an aligner teaches alignments and fertilities first", taught | skip),
+        Candidate("in-context", "F→R, taught; the decoder reads the whole sentence", taught | in_context),
+        Candidate("words-first", "R→F, taught: words are reordered first", WARM_UP | WORDS_FIRST, 0.8),
+        Candidate("words-first-untaught", "R→F without an aligner", WORDS_FIRST, 0.8),
         Candidate(
-            "in-order",
-            WARM_UP | {"model.order": "fertility", "model.context_scale": 1.0, "model.fertility_skip": True},
-            0.4,
+            "in-order", "fertility alone: nothing is reordered", WARM_UP | in_order | in_context | skip, 0.4
         ),
-        Candidate("untaught", CONTEXT | {"model.context_scale": 1.0}),
+        Candidate("untaught", "F→R without an aligner", CONTEXT | in_context),
     ]
     if "model.copying" in look.open:
-        some.append(Candidate("copying", taught | {"model.fertility_skip": True, "model.copying": True}))
+        copying: dict[str, Value] = {"model.copying": True}
+        some.append(Candidate("copying", "F→R, taught; source words can be copied", taught | skip | copying))
     if look.notation is None:
-        some.append(Candidate("autoregressive", taught | {"model.decoder": "autoregressive"}, 1.3))
+        reading: dict[str, Value] = {"model.decoder": "autoregressive"}
+        some.append(
+            Candidate("autoregressive", "F→R, taught; the decoder reads its output", taught | reading, 1.3)
+        )
     elif not look.settings.get("model.copying"):  # an autoregressive decoder keeps to no grammar
-        some.append(Candidate("rescored", taught | {"model.rescorer": "lstm"}, 3.0))
+        rescorer: dict[str, Value] = {"model.rescorer": "lstm"}
+        some.append(
+            Candidate("rescored", "F→R, taught; an LSTM ranks its best outputs", taught | rescorer, 3.0)
+        )
     seq2seq: dict[str, Value] = {"model.architecture": "lstm", "model.max_steps": _longest(look)}
     if look.pairs["train"] < 1000:
         seq2seq |= {"model.width": 100, "model.hidden": 100}
-    return [*some, Candidate("lstm", seq2seq, 1.5)]
+    return [*some, Candidate(SEQ2SEQ, "a plain LSTM seq2seq with attention", seq2seq, 1.5)]
 
 
 def _longest(look: Look) -> int:

@@ -6,28 +6,10 @@ from pydantic import BaseModel, ConfigDict
 
 from ftor.files import write_text
 from ftor.tuning.look.findings import Value
-from ftor.tuning.race.candidates import RECOMBINED
+from ftor.tuning.race.candidates import SEQ2SEQ
 from ftor.tuning.race.race import Race
 
 CHOICE_FILE = "choice.json"
-MEANINGS = {
-    "taught": "F→R; an aligner teaches alignments and fertilities first",
-    "in-context": "the same; the decoder reads the context as much as the word",
-    "words-first": "R→F, taught: words are reordered before they are copied",
-    "words-first-untaught": "R→F without an aligner",
-    "in-order": "fertility alone, taught: nothing is reordered",
-    "untaught": "F→R without an aligner",
-    "copying": "F→R, taught; words of the source can be copied",
-    "autoregressive": "F→R, taught; the decoder reads what is written before",
-    "rescored": "F→R, taught; an LSTM ranks its best outputs",
-    "lstm": "a plain LSTM seq2seq with attention",
-}
-
-
-def meaning(candidate: str) -> str:
-    """What a candidate is, in a few words."""
-    plain = MEANINGS[candidate.removesuffix(RECOMBINED)]
-    return f"{plain}; with recombined pairs" if candidate.endswith(RECOMBINED) else plain
 
 
 class Record(BaseModel):
@@ -46,6 +28,7 @@ class Tried(Record):
     """
 
     candidate: str
+    meaning: str
     seed: int
     epochs: int
     on_all_pairs: bool
@@ -89,6 +72,7 @@ class Choice(Record):
             tried=[
                 Tried(
                     candidate=entry.candidate,
+                    meaning=plan.candidate(entry.candidate).meaning,
                     seed=entry.seed,
                     epochs=entry.epochs,
                     on_all_pairs=entry.final,
@@ -119,17 +103,18 @@ class Choice(Record):
     def reason(self) -> str:
         """Why this candidate, in a few sentences."""
         pairs = sum(self.held_out.values())
+        meaning = next(run.meaning for run in self.tried if run.candidate == self.winner)
         if self.promised is None:
-            return f"{self.winner} ({meaning(self.winner)}). There was no race."
+            return f"{self.winner} ({meaning}). There was no race."
         text = (
-            f"{self.winner} ({meaning(self.winner)}) was right on {100 * self.promised:.1f} % of {pairs} "
+            f"{self.winner} ({meaning}) was right on {100 * self.promised:.1f} % of {pairs} "
             "held-out pairs with its worse seed."
         )
         others = [run for run in self.best_of_each if run.candidate != self.winner]
         if others:
             best = max(others, key=lambda run: run.score)
             text += f" The best other candidate was {best.candidate}, {100 * best.score:.1f} %."
-        if self.winner == "lstm":
+        if self.winner == SEQ2SEQ:
             text += " No transducer was better, so you get a plain seq2seq: it may fail on longer sentences."
         if not self.kept:
             text += (
@@ -161,7 +146,7 @@ class Choice(Record):
         return [
             [
                 run.candidate,
-                meaning(run.candidate),
+                run.meaning,
                 str(run.epochs),
                 run.problem or f"{100 * run.score:.1f} %",
                 f"{sum(r.seconds for r in self.tried if r.candidate == run.candidate):.0f}",

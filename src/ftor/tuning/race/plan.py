@@ -24,6 +24,8 @@ SEEDS = 2
 """Seeds of the finalists, and of the winner on all pairs."""
 START_SECONDS, STEP_SECONDS = 1.5, 9e-3
 """What each run and each step of training costs, whatever the pairs are."""
+EXAMPLE_SECONDS, LARGE = (2.5e-4, 2e-5, 2e-8), 3
+"""What each example costs in a small network, by its lengths, and how much more it costs in a large one."""
 PAIRS_PER_MINUTE, MINUTES = 170, (3.0, 20.0)
 """Without a limit of the user, the time grows with the pairs: 3 minutes for 500."""
 
@@ -163,7 +165,7 @@ def needed_minutes(look: Look, some: Sequence[Candidate], epochs: int, cores: in
 
 def kept(count: int) -> int:
     """How many of so many candidates go on."""
-    return min(count, max(FINALISTS, math.ceil(KEPT * count)))
+    return min(count, max(FINALISTS + 1, math.ceil(KEPT * count)))
 
 
 def _contenders(count: int) -> list[int]:
@@ -175,7 +177,7 @@ def _contenders(count: int) -> list[int]:
 
 
 def _runs(count: int) -> int:
-    return sum(_contenders(count)) + FINALISTS * (SEEDS - 1) + SEEDS
+    return sum(_contenders(count)) + (FINALISTS + 1) * (SEEDS - 1) + SEEDS
 
 
 def _seconds_per_epoch(look: Look, some: Sequence[Candidate]) -> float:
@@ -185,9 +187,10 @@ def _seconds_per_epoch(look: Look, some: Sequence[Candidate]) -> float:
     for rung, left in zip(RUNGS, _contenders(len(costs)), strict=True):
         runs += sum(costs[:left]) * (1 / rung - share)
         share = 1 / rung
-    runs += sum(costs) / len(costs) * (FINALISTS * (SEEDS - 1) + SEEDS)
+    runs += sum(costs) / len(costs) * ((FINALISTS + 1) * (SEEDS - 1) + SEEDS)
     lengths, batch = look.units or look.target, int(look.settings["training.batch_size"])
-    example = 2.5e-4 + 2e-5 * (look.source.mean + lengths.mean) + 2e-8 * lengths.mean**3
-    if "model.width" not in look.settings:  # a large network
-        example *= 3
+    fixed, per_token, per_split = EXAMPLE_SECONDS
+    example = fixed + per_token * (look.source.mean + lengths.mean) + per_split * lengths.mean**3
+    is_large = "model.width" not in look.settings
+    example *= LARGE if is_large else 1
     return runs * look.pairs["train"] * (STEP_SECONDS / batch + example)

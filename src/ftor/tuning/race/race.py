@@ -1,7 +1,7 @@
 """The race: short runs of all candidates, longer ones of the better ones, and the winner on all pairs."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import fmean
@@ -10,11 +10,15 @@ from typing import Any
 from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import Report
-from ftor.tuning.race.candidates import RECOMBINED
+from ftor.tuning.race.candidates import RECOMBINED, SEQ2SEQ
 from ftor.tuning.race.plan import FINALISTS, RUNGS, SEEDS, Entry, Plan, kept
 
 ALL_RIGHT = 0.995
 """Share of right held-out pairs that more training cannot improve."""
+LONGER = 4
+"""If a candidate that was all right early is not so with another seed, it trains so many times as long."""
+TOLERANCE = 0.02
+"""A final model may be below the race's promise by chance, and by this share of the pairs."""
 TRIES = 2
 """How often the winner is trained on all pairs, with other seeds, until it keeps what the race promised."""
 
@@ -80,36 +84,12 @@ class Race(Workload):
         plan, epochs = self.plan, self.plan.epochs
         self.winner = next(iter(plan.candidates))
         if plan.races:
-            contenders = list(plan.candidates)
-            for rung in RUNGS[:-1]:
-                epochs = math.ceil(plan.epochs / rung)
-                yield [plan.entry(name, plan.seed, epochs) for name in contenders]
-                contenders = self._best(contenders, [plan.seed], epochs)
-                self._say_leader(contenders[0], epochs)
-                early = self._worst(contenders[0], [plan.seed], epochs) >= ALL_RIGHT
-                if early:
-                    break
-                contenders = contenders[: kept(len(contenders))]
-            seeds = [plan.seed + number for number in range(SEEDS)]
-            finalists = contenders[:FINALISTS]
-            if plan.recombines and not early:
-                finalists.append(finalists[0] + RECOMBINED)
-            stages = [epochs, min(4 * epochs, plan.epochs)] if early else [plan.epochs]
-            for epochs in stages:
-                yield [plan.entry(name, seed, epochs) for name in finalists for seed in seeds]
-                finalists = self._best(finalists, seeds, epochs)
-                self.promised = self._worst(finalists[0], seeds, epochs)
-                if self.promised >= ALL_RIGHT:
-                    break
-            self.winner = finalists[0]
-            epochs = min(max(2 * epochs, plan.epochs // 3), plan.epochs)
+            epochs = yield from self._race()
+        seeds = SEEDS if plan.races else 1
         finals: list[Entry] = []
         for number in range(TRIES if plan.races else 1):
-            first = plan.seed + number * SEEDS
-            more = [
-                plan.entry(self.winner, first + seed, epochs, final=True)
-                for seed in range(SEEDS if plan.races else 1)
-            ]
+            first = plan.seed + number * seeds
+            more = [plan.entry(self.winner, first + seed, epochs, final=True) for seed in range(seeds)]
             yield more
             finals += more
             self.final = max(finals, key=lambda entry: (self.results[entry].score, -self.results[entry].loss))
@@ -117,13 +97,55 @@ class Race(Workload):
                 break
             self._report.say(f"{self.winner}: the model of all pairs is worse than its race promised")
 
+    def _race(self) -> Generator[list[Entry], None, int]:
+        """Find the winner. Returns the epochs that it is trained for on all pairs."""
+        plan = self.plan
+        contenders, before, early = list(plan.candidates), 0, False
+        for rung in RUNGS[:-1]:
+            epochs = math.ceil(plan.epochs / rung)
+            yield [plan.entry(name, plan.seed, epochs) for name in contenders]
+            contenders = self._best(contenders, [plan.seed], epochs)
+            score = self._worst(contenders[0], [plan.seed], epochs)
+            self._report.say(f"after {epochs} epochs, {contenders[0]} leads: {100 * score:.1f} %")
+            early = score >= ALL_RIGHT
+            if early:
+                break
+            promising = sorted(contenders, key=lambda name: -self._expected(name, epochs, before))
+            contenders = self._with_seq2seq(promising[: kept(len(promising))])
+            before = epochs
+        finalists = contenders[:FINALISTS]
+        if not early:
+            more = [finalists[0] + RECOMBINED] if plan.recombines else []
+            finalists = self._with_seq2seq([*finalists, *more])
+        seeds = [plan.seed + number for number in range(SEEDS)]
+        stages = [epochs, min(LONGER * epochs, plan.epochs)] if early else [plan.epochs]
+        for epochs in stages:
+            yield [plan.entry(name, seed, epochs) for name in finalists for seed in seeds]
+            finalists = self._best(finalists, seeds, epochs)
+            self.promised = self._worst(finalists[0], seeds, epochs)
+            if self.promised >= ALL_RIGHT:
+                break
+        self.winner = finalists[0]
+        return min(max(2 * epochs, plan.epochs // 3), plan.epochs)
+
+    def _with_seq2seq(self, names: list[str]) -> list[str]:
+        """The plain seq2seq is never given up: nobody gets less than it would give."""
+        others = [name for name in names if name != SEQ2SEQ]
+        return [*others, SEQ2SEQ] if SEQ2SEQ in self.plan.candidates else others
+
+    def _expected(self, name: str, epochs: int, before: int) -> float:
+        """The score at the next rung, if it gains as much as since the last one."""
+        (score,) = self._scores(name, [self.plan.seed], epochs)
+        (last,) = self._scores(name, [self.plan.seed], before) if before else (score,)
+        return score + max(score - last, 0.0)
+
     @property
     def below_promise(self) -> bool:
         """Whether the final model is right on clearly fewer pairs than the race promised."""
         if self.promised is None or self.final is None:
             return False
         p, n = self.promised, sum(self.plan.held_out.values())
-        return self.results[self.final].score < p - 2 * math.sqrt(p * (1 - p) / n) - 0.02
+        return self.results[self.final].score < p - 2 * math.sqrt(p * (1 - p) / n) - TOLERANCE
 
     def _best(self, names: list[str], seeds: list[int], epochs: int) -> list[str]:
         """The candidates, best first: by their worst seed, then their mean, then the order of preference."""
@@ -141,10 +163,6 @@ class Race(Workload):
 
     def _scores(self, name: str, seeds: list[int], epochs: int) -> list[float]:
         return [self.results[self.plan.entry(name, seed, epochs)].score for seed in seeds]
-
-    def _say_leader(self, name: str, epochs: int) -> None:
-        score = self._worst(name, [self.plan.seed], epochs)
-        self._report.say(f"after {epochs} epochs, {name} leads: {100 * score:.1f} % of the held-out pairs")
 
     def finished(self, status: Status, record: dict[str, Any]) -> str:
         """Keep the result."""
