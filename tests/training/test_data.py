@@ -1,6 +1,7 @@
 """The pairs of a run: what is left out, held out and refused."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -212,3 +213,19 @@ class TestMemory:
     def test_what_is_not_reordered_needs_no_memory(self, load):
         pair = " ".join("a" * 100)
         load(Messages(), TRANSDUCER | {"model.order": "fertility"}, train=f"{pair}\t{pair}\n", dev=SHORT)
+
+
+HOME = Path(__file__).parents[2] / "examples" / "home" / "programs" / "train.tsv"
+
+
+def test_recombined_programs_are_added_to_training_pairs_and_not_to_dev(load):
+    report = Messages()
+    settings = {"data.programs": "auto"}
+    plain = load(report, settings, train=HOME.read_text())
+    more = load(report, settings | {"training.recombine": 0.5}, train=HOME.read_text())
+    assert more.dev == plain.dev
+    assert more.train[: len(plain.train)] == plain.train
+    added = more.train[len(plain.train) :]
+    assert len(added) == round(0.5 * len(plain.train))
+    assert not {pair.source for pair in added} & {pair.source for pair in plain.train}
+    assert any(text.startswith(f"{len(added)} pairs are put together") for text in report.said)

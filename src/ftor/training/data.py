@@ -14,9 +14,10 @@ from ftor.reporting import Report
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.comparing import looks_swapped, same_pairs
 from ftor.text.lengths import length_bound, longer_side
-from ftor.text.programs import UnitSettings
+from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import DataError, Pair
+from ftor.text.recombining import Recombiner
 from ftor.text.substituting import substituted
 
 BYTES_PER_CUBE = 12
@@ -109,12 +110,17 @@ def _with_recombined(
     train: list[Pair], config: Config, programs: TargetUnits | None, report: Report
 ) -> list[Pair]:
     """The training pairs and those that are put together from their parts, if any are wanted."""
-    count = round(config.training.recombine * len(train))
-    if not count or programs is not None:
+    settings = config.training
+    count = round(settings.recombine * len(train))
+    if not count:
         return train
-    made = [p for p in substituted(train, count, config.training.seed) if _can_reach(p, config)]
-    report.say(f"{len(made)} pairs are put together from parts of {len(train)} training pairs")
-    return [*train, *made]
+    if isinstance(programs, Programs):
+        made = Recombiner(train, programs, settings.alignment_iterations).draw(count, settings.seed)
+    else:
+        made = substituted(train, count, settings.seed)
+    usable = [pair for pair in made if _can_reach(pair, config)]
+    report.say(f"{len(usable)} pairs are put together from parts of {len(train)} training pairs")
+    return [*train, *usable]
 
 
 def wanted_alignments(config: Config, pairs: Sequence[Pair]) -> list[list[tuple[int, int]]] | None:

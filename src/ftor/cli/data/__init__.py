@@ -7,6 +7,7 @@ from ftor.cli.data.generate import generate
 from ftor.cli.data.import_ import import_
 from ftor.cli.data.list import list_
 from ftor.cli.data.look import look
+from ftor.cli.data.recombine import recombine
 from ftor.cli.data.trivial import trivial
 
 data_app = typer.Typer(no_args_is_help=True, help="Look at, find, get and generate data.")
@@ -17,4 +18,7 @@ data_app.command("import", epilog="Example: ftor data import data.zip --to ~/cor
 data_app.command(
     "generate", epilog="Example: ftor data generate mirror --lengths 30,50 --size 100 > long.tsv"
 )(generate)
+data_app.command("recombine", epilog="Example: ftor data recombine pairs.tsv --count 50 --out made.tsv")(
+    recombine
+)
 data_app.command("trivial", epilog="Example: ftor data trivial style-adjective --split dev")(trivial)

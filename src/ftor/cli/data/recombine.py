@@ -1,0 +1,49 @@
+"""`ftor data recombine`."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ftor.show.progress import TerminalReport
+
+
+def recombine(
+    file: Annotated[Path, typer.Argument(metavar="PAIRS.tsv", help="Training pairs: source, tab, target.")],
+    count: Annotated[int, typer.Option(metavar="N", min=1, help="How many pairs at most.")] = 100,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.tsv", help="Write a file. Default: stdout.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same pairs.")] = 0,
+) -> None:
+    """Put parts of pairs together anew: programs with the phrases that name them, or whole pairs in others.
+
+    These are pairs like those that `training.recombine` adds.
+    """
+    from ftor.config import Config  # here for start-up time
+    from ftor.text.programs import Programs, UnitSettings
+    from ftor.text.programs.pairs import AUTO, encode_pairs, learn_programs
+    from ftor.text.reading import PairsFile, write_pairs
+    from ftor.text.recombining import Recombiner
+    from ftor.text.substituting import substituted
+
+    report = TerminalReport()
+    pairs = PairsFile.read(file, report=report).pairs
+    programs = learn_programs(AUTO, {"train": pairs}, UnitSettings(), copying=False, report=report)
+    if isinstance(programs, Programs):
+        pairs = encode_pairs(programs, pairs)
+        iterations = Config.load("programs").training.alignment_iterations
+        drawn = Recombiner(pairs, programs, iterations).draw(count, seed)
+    else:
+        made = substituted(pairs, count, seed)
+        drawn = [replace(pair, target_text=" ".join(pair.target)) for pair in made]
+    longest = max(len(pair.target) for pair in pairs)
+    larger = sum(len(pair.target) > longest for pair in drawn)
+    report.say(f"{len(drawn)} recombined pairs; {larger} have longer targets than all pairs of the file")
+    texts = [(" ".join(pair.source), pair.target_text) for pair in drawn]
+    if out is None:
+        sys.stdout.writelines(f"{source}\t{target}\n" for source, target in texts)
+    else:
+        write_pairs(texts, out)

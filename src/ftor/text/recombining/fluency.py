@@ -1,0 +1,28 @@
+"""A check of sentences that are put together: are the words at the seams together in training?"""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+BOUNDARY = ""
+"""Stands before and after a sentence."""
+
+
+class NGrams:
+    """The bigrams and trigrams of training sentences."""
+
+    def __init__(self, sentences: Iterable[Sequence[str]]) -> None:
+        self.bigrams: set[tuple[str, str]] = set()
+        self._trigrams: set[tuple[str, ...]] = set()
+        for sentence in sentences:
+            words = [BOUNDARY, *sentence, BOUNDARY]
+            self.bigrams.update(pairwise(words))
+            self._trigrams.update(zip(words, words[1:], words[2:], strict=False))
+
+    def are_fluent(self, sentence: Sequence[str], seams: Iterable[int]) -> bool:
+        """Whether training has the words beside each seam together with one more word on each side.
+
+        A seam is the number of words before it.
+        """
+        words = [BOUNDARY, *sentence, BOUNDARY]
+        starts = [start for seam in seams for start in (seam - 1, seam) if 0 <= start <= len(words) - 3]
+        return all(tuple(words[start : start + 3]) in self._trigrams for start in starts)

@@ -1,0 +1,171 @@
+"""Programs as nodes, and which of their subtrees are interchangeable."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import NamedTuple
+
+from ftor.text.programs import ProgramError, Programs
+from ftor.text.programs.codec import CLOSE_NAME
+from ftor.text.programs.units import REST, slots
+
+Units = tuple[str, ...]
+Context = tuple[Units, Units] | tuple[str, int]
+Slot = tuple[str, int]
+"""A unit and the number of one of its slots."""
+SHARED = 2
+"""So many shared contexts make two bases one kind."""
+ROOT: Slot = ("", 0)
+MODIFIER = ""
+"""Stands for all units that modify subtrees of their own kind."""
+
+
+class Child(NamedTuple):
+    """A node and the slot of its parent that it fills. `is_item`: the slot takes any number of subtrees."""
+
+    slot: int
+    is_item: bool
+    node: "Node"
+
+
+@dataclass
+class Node:
+    """A subtree of a program: its units are `start` up to `end` of the program's."""
+
+    unit: str
+    start: int
+    end: int = -1
+    children: list[Child] = field(default_factory=list)
+
+    def units(self, target: Units) -> Units:
+        """Its units."""
+        return target[self.start : self.end]
+
+
+def read_nodes(target: Sequence[str], programs: Programs) -> list[Node]:
+    """The nodes of a program in prefix order. Raises `ProgramError` if the units are not one tree."""
+    nodes: list[Node] = []
+    at = 0
+
+    def read(parent: Node | None, slot: int, is_item: bool) -> None:
+        nonlocal at
+        if at == len(target) or target[at] == CLOSE_NAME:
+            raise ProgramError(f"not one tree: {' '.join(target)}")
+        node = Node(target[at], at)
+        nodes.append(node)
+        if parent is not None:
+            parent.children.append(Child(slot, is_item, node))
+        at += 1
+        for number, kind in enumerate(slots(programs.unit(node.unit))):
+            if kind != REST:
+                read(node, number, False)
+                continue
+            while at < len(target) and target[at] != CLOSE_NAME:
+                read(node, number, True)
+            at += 1
+        node.end = at
+
+    read(None, 0, False)
+    if at != len(target):
+        raise ProgramError(f"not one tree: {' '.join(target)}")
+    return nodes
+
+
+class Kinds:
+    """The kinds of subtrees, from training programs.
+
+    A *context* is all of a program but one subtree, or a list but one item. A parent *modifies* its child if
+    training has both in one context, such as `( filter blocks red )` and `blocks`. The *base* of a subtree is
+    what is left without modifiers. Two bases are of one kind if they share enough contexts, and so are all
+    subtrees with these bases. Kinds are finer than the types of the inferred grammar: a number and a block
+    can both be the value of a filter, but hardly of the same filter.
+    """
+
+    def __init__(self, targets: Sequence[Units], trees: Sequence[Sequence[Node]]) -> None:
+        self._base_slots: dict[str, int] = {}
+        self._parents: dict[Units, Units] = {}
+        contexts: dict[Units, set[Context]] = defaultdict(set)
+        for target, nodes in zip(targets, trees, strict=True):
+            for node, context in _contexts(target, nodes):
+                contexts[node.units(target)].add(context)
+        self._find_base_slots(targets, trees, contexts)
+        self._join_bases(targets, trees)
+        self._seen = {edge for nodes in trees for edge in self._edges(nodes)}
+
+    def of(self, target: Units, node: Node) -> Units:
+        """The kind of a subtree of training."""
+        return self._root(self.base(node).units(target))
+
+    def modified(self, target: Units, node: Node) -> list[Node]:
+        """The children that a node may modify: those of its own kind, but for items of lists."""
+        kind = self.of(target, node)
+        children = [child.node for child in node.children if not child.is_item]
+        return [child for child in children if self.of(target, child) == kind]
+
+    def fit(self, nodes: Sequence[Node]) -> bool:
+        """Whether training has each unit, or for a modifier another modifier, in the same slot."""
+        return all(edge in self._seen for edge in self._edges(nodes))
+
+    def _find_base_slots(
+        self,
+        targets: Sequence[Units],
+        trees: Sequence[Sequence[Node]],
+        contexts: Mapping[Units, set[Context]],
+    ) -> None:
+        """For each unit that modifies children, the first slot of such children."""
+        subtrees: dict[Slot, set[Units]] = defaultdict(set)
+        for target, nodes in zip(targets, trees, strict=True):
+            for node in nodes:
+                own = contexts[node.units(target)]
+                for child in node.children:
+                    if not child.is_item and own & contexts[child.node.units(target)]:
+                        subtrees[node.unit, child.slot].add(node.units(target))
+        for (unit, slot), cases in sorted(subtrees.items(), reverse=True):
+            if len(cases) >= SHARED:
+                self._base_slots[unit] = slot
+
+    def base(self, node: Node) -> Node:
+        """What is left of a subtree without modifiers."""
+        while node.unit in self._base_slots:
+            slot = self._base_slots[node.unit]
+            node = next(child.node for child in node.children if child.slot == slot)
+        return node
+
+    def _join_bases(self, targets: Sequence[Units], trees: Sequence[Sequence[Node]]) -> None:
+        fillers: dict[Context, set[Units]] = defaultdict(set)
+        for target, nodes in zip(targets, trees, strict=True):
+            for node, context in _contexts(target, nodes):
+                fillers[context].add(self.base(node).units(target))
+        shared = Counter[tuple[Units, Units]]()
+        for context, bases in fillers.items():
+            weight = SHARED if isinstance(context[0], str) else 1  # a list takes all of its items anywhere
+            for pair in combinations(sorted(bases), 2):
+                shared[pair] += weight
+        for (one, other), count in shared.items():
+            if count >= SHARED:
+                first, second = sorted((self._root(one), self._root(other)))
+                self._parents[second] = first
+
+    def _root(self, units: Units) -> Units:
+        while (parent := self._parents.get(units, units)) != units:
+            units = parent
+        return units
+
+    def _edges(self, nodes: Sequence[Node]) -> Iterator[tuple[Slot, str]]:
+        yield ROOT, self._role(nodes[0].unit)
+        for node in nodes:
+            for child in node.children:
+                yield (node.unit, child.slot), self._role(child.node.unit)
+
+    def _role(self, unit: str) -> str:
+        return MODIFIER if unit in self._base_slots else unit
+
+
+def _contexts(target: Units, nodes: Sequence[Node]) -> Iterator[tuple[Node, Context]]:
+    """Each node with its context."""
+    lists = {
+        id(child.node): (node.unit, child.slot) for node in nodes for child in node.children if child.is_item
+    }
+    for node in nodes:
+        yield node, lists.get(id(node), (target[: node.start], target[node.end :]))

@@ -1,0 +1,125 @@
+"""Which words of a sentence name which units of its program, and nothing else."""
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from ftor.ops.arrays import Array
+from ftor.text.aligning import poisson
+from ftor.text.reading import Pair
+
+SURE = 0.5
+"""Least posterior of a link, over all occurrences of the word."""
+LIFT = 3.0
+"""A word is linked to a unit that is so many times as frequent in pairs with the word as in all pairs."""
+INFORMATION = 0.45
+"""A word is also linked to a unit if their normalised pointwise mutual information is at least this.
+
+Without these two conditions a word would be linked to every unit that its programs share with most others.
+"""
+LEAST = 2
+"""Least number of pairs with the word and the unit."""
+NAMED_SHARE = 0.5
+"""Units that are linked less often than this are structure, which no word names."""
+
+
+@dataclass(frozen=True)
+class Links:
+    """The links of a pair.
+
+    Attributes:
+        word_of: for each unit the position of the word that names it, or None.
+        is_named: for each unit whether a word usually names it.
+        is_function: for each word whether it usually names nothing.
+    """
+
+    word_of: Sequence[int | None]
+    is_named: Sequence[bool]
+    is_function: Sequence[bool]
+
+    def are_sure(self, units: Collection[int]) -> bool:
+        """Whether a word names each unit of `units` that words name, and there is one."""
+        named = [unit for unit in units if self.is_named[unit]]
+        return bool(named) and all(self.word_of[unit] is not None for unit in named)
+
+    def words(self, units: Collection[int]) -> set[int]:
+        """The positions of the words that name units."""
+        found = (self.word_of[unit] for unit in units if self.is_named[unit])
+        return {word for word in found if word is not None}
+
+    def phrases(self, units: Collection[int], around: int) -> Iterator[tuple[int, int, int, int]]:
+        """The phrases that name `units` and nothing else.
+
+        The shortest one, and those with up to `around` function words before or after it. Each is its first
+        word, its end, and how many function words are at its start and at its end.
+        """
+        if not self.are_sure(units):
+            return
+        inside = self.words(units)
+        outside = self.words(set(range(len(self.word_of))).difference(units))
+        first, last = min(inside), max(inside) + 1
+        if inside & outside or any(first <= word < last for word in outside):
+            return
+        starts = [first, *self._free(range(first - 1, first - 1 - around, -1), outside)]
+        ends = [last, *(word + 1 for word in self._free(range(last, last + around), outside))]
+        for start in starts:
+            for end in ends:
+                yield start, end, first - start, end - last
+
+    def _free(self, words: Sequence[int], linked: Collection[int]) -> Iterator[int]:
+        """The words up to the first that is none of the sentence, is linked, or usually names something."""
+        for word in words:
+            if not 0 <= word < len(self.is_function) or word in linked or not self.is_function[word]:
+                return
+            yield word
+
+
+def link_words(pairs: Sequence[Pair], iterations: int) -> list[Links]:
+    """Link the words and units of pairs with the Poisson aligner."""
+    posteriors = poisson(pairs, iterations, start_token=True)
+    both = Counter((word, unit) for pair in pairs for word in set(pair.source) for unit in set(pair.target))
+    words = Counter(word for pair in pairs for word in set(pair.source))
+    units = Counter(unit for pair in pairs for unit in set(pair.target))
+
+    def is_specific(word: str, unit: str) -> bool:
+        together = both[word, unit]
+        if together < LEAST or together == len(pairs):
+            return False
+        lift = together * len(pairs) / (words[word] * units[unit])
+        return lift >= LIFT or math.log(lift) >= INFORMATION * math.log(len(pairs) / together)
+
+    linked = [
+        [
+            word if word is not None and is_specific(pair.source[word], unit) else None
+            for unit, word in zip(pair.target, _best_words(pair, posterior), strict=True)
+        ]
+        for pair, posterior in zip(pairs, posteriors, strict=True)
+    ]
+    occurrences, named = Counter[str](), Counter[str]()
+    for pair, of in zip(pairs, linked, strict=True):
+        occurrences.update(pair.target)
+        named.update(unit for unit, word in zip(pair.target, of, strict=True) if word is not None)
+    is_named = {unit: named[unit] >= NAMED_SHARE * count for unit, count in occurrences.items()}
+    naming = Counter(
+        pair.source[word]
+        for pair, of in zip(pairs, linked, strict=True)
+        for word in {word for unit, word in zip(pair.target, of, strict=True) if is_named[unit]}
+        if word is not None
+    )
+    return [
+        Links(
+            of,
+            [is_named[unit] for unit in pair.target],
+            [naming[word] < NAMED_SHARE * words[word] for word in pair.source],
+        )
+        for pair, of in zip(pairs, linked, strict=True)
+    ]
+
+
+def _best_words(pair: Pair, posterior: Array) -> Iterator[int | None]:
+    """For each unit the position of its word, if the aligner is sure, and the sentence has the word once."""
+    counts = Counter(pair.source)
+    for column in posterior[1:].T:  # the first row is the start token
+        word = int(column.argmax())
+        yield word if column[word] >= SURE and counts[pair.source[word]] == 1 else None

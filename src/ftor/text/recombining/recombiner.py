@@ -1,0 +1,276 @@
+"""Takes training pairs apart and draws recombined pairs."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Literal, NamedTuple
+
+from ftor.seeds import derived_seed
+from ftor.text.programs import ProgramError, Programs
+from ftor.text.reading import Pair
+from ftor.text.recombining.fluency import BOUNDARY, NGrams
+from ftor.text.recombining.kinds import Kinds, Node, Units, read_nodes
+from ftor.text.recombining.links import Links, link_words
+from ftor.text.recombining.orders import Member, Orders
+
+LARGER = 0.25
+"""The share of pairs whose programs should have more units than any of training."""
+GROWTH = 1.5
+"""Recombined programs have at most this many times the units of the longest training program."""
+FUNCTION_WORDS = 3
+"""A phrase has at most so many words before, and after, those that name its part."""
+TRIES = 400
+"""Draws for each pair that is asked for."""
+
+Form = Literal["subtree", "modifier", "item"]
+Kind = tuple[Form, Units]
+"""Parts of one kind are interchangeable: their form, and the kind of their subtree."""
+
+
+class Part(NamedTuple):
+    """A part of a program with its phrase.
+
+    Attributes:
+        before, after: its units before and after the subtree that it modifies. If it modifies none, all are
+            in `before`.
+        words: the phrase.
+        lead, tail: how many function words are at its start and at its end.
+    """
+
+    before: Units
+    after: Units
+    words: tuple[str, ...]
+    lead: int
+    tail: int
+
+    @property
+    def function_words(self) -> tuple[str, ...]:
+        """Those at its start and at its end."""
+        return self.words[: self.lead] + self.words[len(self.words) - self.tail :]
+
+    def member(self, rank: float, at: int) -> Member:
+        """It as one of its neighbours, if its phrase starts at the word `at`."""
+        return Member(rank, at + self.lead, at + len(self.words) - self.tail)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a part stands in its pair.
+
+    Attributes:
+        kind: its kind.
+        chain: the same for neighbours: items of one list, or modifiers around one base.
+        start, end: its first unit, and the end of its units.
+        hole_start, hole_end: the units of the subtree that it modifies. Both are `end` if it modifies none.
+        first, last: its first word, and the end of its words.
+        lead, tail: how many function words are at the start and at the end of its words.
+    """
+
+    kind: Kind
+    chain: int
+    start: int
+    hole_start: int
+    hole_end: int
+    end: int
+    first: int
+    last: int
+    lead: int
+    tail: int
+
+    def part(self, pair: Pair) -> Part:
+        """What stands there."""
+        return Part(
+            pair.target[self.start : self.hole_start],
+            pair.target[self.hole_end : self.end],
+            pair.source[self.first : self.last],
+            self.lead,
+            self.tail,
+        )
+
+    @property
+    def rank(self) -> int:
+        """Its rank among its neighbours: the first item, or the innermost modifier, comes first."""
+        return -self.start if self.kind[0] == "modifier" else self.start
+
+    def member(self, moved_from: int = 0, moved_by: int = 0) -> Member:
+        """It as one of its neighbours, if the words from `moved_from` on are moved."""
+        move = moved_by if self.first + self.lead >= moved_from else 0
+        return Member(self.rank, self.first + self.lead + move, self.last - self.tail + move)
+
+
+class Recombiner:
+    """Draws recombined pairs.
+
+    Args:
+        pairs: training pairs with targets in units.
+        programs: the units.
+        iterations: EM iterations of the aligner.
+    """
+
+    def __init__(self, pairs: Sequence[Pair], programs: Programs, iterations: int) -> None:
+        self._programs = programs
+        targets = [pair.target for pair in pairs]
+        trees = [read_nodes(target, programs) for target in targets]
+        self._kinds = Kinds(targets, trees)
+        self._ngrams = NGrams(pair.source for pair in pairs)
+        self._sources = {pair.source for pair in pairs}
+        self._longest = max(map(len, targets))
+        self._hosts: list[tuple[Pair, list[Place]]] = []
+        self._parts: dict[Kind, dict[tuple[str, str], list[Part]]] = defaultdict(lambda: defaultdict(list))
+        self._fitting: dict[tuple[Kind, str, str], list[Part]] = {}
+        self._orders = Orders()
+        for pair, nodes, links in zip(pairs, trees, link_words(pairs, iterations), strict=True):
+            places = (
+                list(self._places(pair.target, nodes, links))
+                if links.are_sure(range(len(pair.target)))
+                else []
+            )
+            if places:
+                self._hosts.append((pair, places))
+                for kind, chain in dict.fromkeys((place.kind, place.chain) for place in places):
+                    self._orders.add(kind, pair.source, [one.member() for one in _chain(places, kind, chain)])
+            for place in places:
+                part = place.part(pair)
+                self._parts[place.kind][part.words[0], part.words[-1]].append(part)
+        self._deciding = self._orders.deciding_words()
+
+    def draw(self, count: int, seed: int) -> list[Pair]:
+        """Recombined pairs with different sources, none of them one of training. At most `count`.
+
+        If possible, the first quarter have larger programs than training.
+        Each has the line of the pair that it was made from. The same seed gives the same pairs.
+        """
+        random = Random(derived_seed("recombined pairs", seed))
+        drawn: dict[tuple[str, ...], Pair] = {}
+        for wanted, least in ((round(LARGER * count), self._longest + 1), (count, 1)):
+            for _ in range(TRIES * (wanted - len(drawn)) if self._hosts else 0):
+                if len(drawn) == wanted:
+                    break
+                pair = self._draw_one(random, least)
+                if pair is not None:
+                    drawn.setdefault(pair.source, pair)
+        return list(drawn.values())
+
+    def _draw_one(self, random: Random, least: int) -> Pair | None:
+        """One try to make a pair with at least `least` units."""
+        pair, places = random.choice(self._hosts)
+        place = random.choice(places)
+        replaces, is_later, is_named_later = (random.random() < 0.5 for _ in range(3))
+        at = place.last if is_named_later else place.first
+        first, last = (place.first, place.last) if replaces else (at, at)
+        words = (*pair.source, BOUNDARY)
+        parts = self._fitting_parts(place.kind, words[first - 1], words[last])
+        if not parts:
+            return None
+        part = random.choice(parts)
+        size = len(pair.target) + len(part.before) + len(part.after)
+        if replaces:
+            size -= place.hole_start - place.start + place.end - place.hole_end
+        if not least <= size <= GROWTH * self._longest:
+            return None
+        source = (*pair.source[:first], *part.words, *pair.source[last:])
+        if source in self._sources or not self._ngrams.are_fluent(source, (first, first + len(part.words))):
+            return None
+        if replaces:
+            target = self._replaced(pair, places, place, part, source)
+        else:
+            target = self._extended(pair, places, place, part, source, at, is_later)
+        return None if target is None or target == pair.target else self._program(pair, source, target)
+
+    def _fitting_parts(self, kind: Kind, before: str, after: str) -> list[Part]:
+        """The parts of a kind whose phrases training has between two words, as far as bigrams say."""
+        key = kind, before, after
+        if key not in self._fitting:
+            bigrams = self._ngrams.bigrams
+            self._fitting[key] = [
+                part
+                for (first, last), parts in self._parts[kind].items()
+                if (before, first) in bigrams and (last, after) in bigrams
+                for part in parts
+            ]
+        return self._fitting[key]
+
+    def _places(self, target: tuple[str, ...], nodes: Sequence[Node], links: Links) -> Iterator[Place]:
+        """The parts of a pair that have a phrase of their own. Each comes with each choice of its words."""
+        lists = {id(child.node): node.start for node in nodes for child in node.children if child.is_item}
+        for node in nodes:
+            kind = self._kinds.of(target, node)
+            form: Form = "item" if id(node) in lists else "subtree"
+            holes: list[tuple[Form, int, int, int]] = [
+                (form, lists.get(id(node), node.start), node.end, node.end),
+                *(
+                    ("modifier", self._kinds.base(inner).start, inner.start, inner.end)
+                    for inner in self._kinds.modified(target, node)
+                ),
+            ]
+            for form, chain, hole_start, hole_end in holes:
+                units = [*range(node.start, hole_start), *range(hole_end, node.end)]
+                for phrase in links.phrases(units, FUNCTION_WORDS):
+                    yield Place((form, kind), chain, node.start, hole_start, hole_end, node.end, *phrase)
+
+    def _replaced(
+        self, pair: Pair, places: Sequence[Place], place: Place, part: Part, source: tuple[str, ...]
+    ) -> Units | None:
+        """The units with another part in a place."""
+        if place.kind[0] == "subtree":  # other function words could change the order of what it is part of
+            if self._deciding & {*place.part(pair).function_words, *part.function_words}:
+                return None
+        else:
+            others = [one for one in _chain(places, place.kind, place.chain) if one.start != place.start]
+            new = part.member(place.rank, place.first)
+            moved = len(part.words) - (place.last - place.first)
+            members = [new, *(one.member(place.last, moved) for one in others)]
+            if not self._orders.agree(place.kind, source, members, new):
+                return None
+        units = pair.target
+        hole = units[place.hole_start : place.hole_end]
+        return (*units[: place.start], *part.before, *hole, *part.after, *units[place.end :])
+
+    def _extended(
+        self,
+        pair: Pair,
+        places: Sequence[Place],
+        place: Place,
+        part: Part,
+        source: tuple[str, ...],
+        at: int,
+        is_later: bool,
+    ) -> Units | None:
+        """The units with one more modifier around or in that of a place, or one more item beside it.
+
+        Its phrase is put in at the word `at`.
+        """
+        if place.kind[0] == "subtree" or not self._orders.has_neighbours(place.kind):
+            return None
+        new = part.member(place.rank + (0.5 if is_later else -0.5), at)
+        chain = _chain(places, place.kind, place.chain)
+        members = [new, *(one.member(at, len(part.words)) for one in chain)]
+        if not self._orders.agree(place.kind, source, members, new):
+            return None
+        if place.kind[0] == "item":
+            start = end = place.end if is_later else place.start
+        elif is_later:  # around the modifier
+            start, end = place.start, place.end
+        else:
+            start, end = place.hole_start, place.hole_end
+        units = pair.target
+        return (*units[:start], *part.before, *units[start:end], *part.after, *units[end:])
+
+    def _program(self, pair: Pair, source: tuple[str, ...], target: Units) -> Pair | None:
+        """The new pair, if its program is like those of training and can be written in their notation."""
+        if not self._kinds.fit(read_nodes(target, self._programs)):
+            return None
+        try:
+            text = self._programs.decode(target)
+        except ProgramError:
+            return None
+        if tuple(self._programs.encode(text)) != target:  # new neighbours may be one unit
+            return None
+        return Pair(source, target, pair.line, target_text=text)
+
+
+def _chain(places: Sequence[Place], kind: Kind, chain: int) -> list[Place]:
+    """The places of neighbours, each with one of its phrases."""
+    neighbours = {place.start: place for place in places if (place.kind, place.chain) == (kind, chain)}
+    return list(neighbours.values())

@@ -1,0 +1,77 @@
+"""Kinds of subtrees, and the seams of sentences."""
+
+import pytest
+
+from ftor.text.programs import ProgramError, Programs, UnitSettings
+from ftor.text.recombining.fluency import NGrams
+from ftor.text.recombining.kinds import Kinds, read_nodes
+
+TEXTS = [
+    *(f"( list ( where {things} {how} ) )" for how in ("red", "big") for things in ("cups", "pots")),
+    *(f"( list ( where ( where {things} red ) big ) )" for things in ("cups", "pots")),
+    *(f"( list ( near {things} ( size {number} ) ) )" for things in ("cups", "pots") for number in "12"),
+]
+
+
+@pytest.fixture
+def programs():
+    return Programs.learn(TEXTS, settings=UnitSettings(count=100))
+
+
+@pytest.fixture
+def trees(programs):
+    return {tuple(programs.encode(text)): read_nodes(programs.encode(text), programs) for text in TEXTS}
+
+
+def test_nodes_are_spans_of_units(programs):
+    nodes = read_nodes(programs.encode(TEXTS[4]), programs)
+    spans = [(node.unit, node.start, node.end) for node in nodes]
+    assert spans == [
+        *[("list", 0, 6), ("where", 1, 6), ("where", 2, 5)],
+        *[("cups", 3, 4), ("red", 4, 5), ("big", 5, 6)],
+    ]
+
+
+@pytest.mark.parametrize("units", [["list"], ["cups", "pots"], []])
+def test_units_that_are_not_one_tree_are_refused(programs, units):
+    with pytest.raises(ProgramError, match="not one tree"):
+        read_nodes(units, programs)
+
+
+def test_things_numbers_and_properties_are_kinds_and_filters_are_of_the_kind_of_what_they_filter(trees):
+    kinds = Kinds(list(trees), list(trees.values()))
+    found = {node.unit: kinds.of(units, node) for units, nodes in trees.items() for node in nodes}
+    assert found["cups"] == found["pots"] == found["where"]
+    assert found["1"] == found["2"] != found["cups"]
+    assert found["red"] != found["cups"]
+    units, nodes = next((units, nodes) for units, nodes in trees.items() if units.count("where") == 2)
+    assert [node.unit for node in kinds.modified(units, nodes[1])] == ["where"]
+    assert [node.unit for node in kinds.modified(units, nodes[2])] == [units[3]]
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("( list ( where ( where ( where cups big ) red ) big ) )", True),
+        ("( list ( where cups ( size 1 ) ) )", False),
+        ("( list ( size 1 ) )", False),
+    ],
+)
+def test_new_programs_have_each_unit_where_training_has_it(programs, trees, text, fits):
+    kinds = Kinds(list(trees), list(trees.values()))
+    assert kinds.fit(read_nodes(programs.encode(text), programs)) == fits
+
+
+@pytest.mark.parametrize(
+    ("sentence", "seam", "fluent"),
+    [
+        ("show big red cups", 2, True),
+        ("show red big cups", 2, False),
+        ("show red red cups", 2, False),
+        ("show big red cups", 4, True),
+        ("big red cups", 0, False),
+    ],
+)
+def test_words_at_a_seam_are_together_in_training(sentence, seam, fluent):
+    ngrams = NGrams([text.split() for text in ("show big red pots", "all the big red cups")])
+    assert ngrams.are_fluent(sentence.split(), [seam]) == fluent
