@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ftor.config import Config
-from ftor.jobs import Failed, Finished
+from ftor.jobs import Epoch, Failed, Finished, Progress
 from ftor.jobs.running import JobError, run_job, train_job
 from support.small_jobs import small_job
 
@@ -29,6 +29,23 @@ def test_a_run_that_had_only_generated_its_data_begins_anew(done):
     assert isinstance(last, Finished)
     assert last.record["epochs"] == 2
     assert (job.folder / "model.safetensors").exists()
+
+
+def test_progress_and_epochs_are_told(tmp_path):
+    job, events = small_job(tmp_path), []
+    train_job(job, events.append)
+    assert [event.record["epoch"] for event in events if isinstance(event, Epoch)] == [1, 2]
+    progress = [event for event in events if isinstance(event, Progress)]
+    assert progress[-1].done == progress[-1].total > 0
+
+
+def test_a_run_goes_on_to_more_epochs(tmp_path):
+    job = small_job(tmp_path)
+    train_job(job, ignore)
+    training = job.config.training.model_copy(update={"epochs": 3})
+    longer = replace(job, config=job.config.model_copy(update={"training": training}))
+    assert train_job(longer, ignore).record["epochs"] == 3
+    assert "at epoch 3" in job.log.read_text()
 
 
 def test_a_finished_run_is_not_done_again(done):

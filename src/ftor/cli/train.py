@@ -85,6 +85,10 @@ def train(
         kept = {"--set": settings, "--grammar": grammar, "--minutes": minutes, "--quick": quick}
         if resume is not None and any(kept.values()):
             raise typer.BadParameter("a race that is resumed keeps its settings", param_hint=", ".join(kept))
+        if quick and minutes is not None:
+            raise typer.BadParameter(
+                "there is no race whose time it could limit", param_hint="--minutes, --quick"
+            )
         if threads != 1:
             raise typer.BadParameter("a race uses one thread for each of its runs", param_hint="--threads")
         _race(request, resume or out, data_dir, explain_choice, ledger)

@@ -11,7 +11,7 @@ import torch
 from ftor.errors import FtorError
 from ftor.jobs.job import Epoch, Event, Failed, Finished, Job, Progress, Send, Stopped
 from ftor.jobs.locking import lock
-from ftor.reporting import LineReport
+from ftor.reporting import Count, LineReport
 from ftor.training.run import Run
 
 SECONDS_BETWEEN_EVENTS = 1.0
@@ -83,10 +83,12 @@ class _EventReport(LineReport):
         super().__init__(log)
         self._send, self._last = send, -SECONDS_BETWEEN_EVENTS
 
-    def advanced(self, done: int, total: int, seconds_left: float) -> None:
-        if done == total or time.monotonic() - self._last >= SECONDS_BETWEEN_EVENTS:
+    def progress(self, count: Count, text: str) -> None:
+        super().progress(count, text)
+        total = count.total or count.done
+        if count.done == total or time.monotonic() - self._last >= SECONDS_BETWEEN_EVENTS:
             self._last = time.monotonic()
-            self._send(Progress(done, total, seconds_left))
+            self._send(Progress(count.done, total, count.seconds_left))
 
     def epoch(self, record: Mapping[str, Any]) -> None:
         self._send(Epoch(dict(record)))

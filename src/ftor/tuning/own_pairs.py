@@ -1,5 +1,6 @@
 """Training on pairs of one's own: look at them, race candidates, and train the winner on all of them."""
 
+import math
 import shlex
 import shutil
 from collections.abc import Callable, Sequence
@@ -26,11 +27,11 @@ from ftor.tuning.race.candidates import configuration
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.held_out import hold_out
 from ftor.tuning.race.plan import (
-    LEAST_EPOCHS,
     Plan,
     affordable_epochs,
     allowed,
     default_minutes,
+    least_epochs,
     needed_minutes,
     write_held_out,
 )
@@ -133,6 +134,7 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
         overrides=tuple(text for text in request.overrides if not _sets_epochs(text)),
         seed=request.seed,
         epochs=_wanted_epochs(found, request),
+        wanted=_wanted_epochs(found, request),
         folder=race,
     )
     write_held_out(race, train, dev, parts)
@@ -172,17 +174,21 @@ def _in_units(found: Look, pairs: Sequence[Pair]) -> list[Pair]:
 
 def _epochs(request: Request, plan: Plan, report: Report) -> int:
     """The epochs of the longest runs, within the time and what the data needs."""
-    some, wanted = list(plan.candidates.values()), plan.epochs
+    some = list(plan.candidates.values())
     minutes = default_minutes(plan.look.pairs["train"]) if request.minutes is None else request.minutes
-    epochs = min(wanted, max(affordable_epochs(plan.look, some, minutes, CORES), LEAST_EPOCHS))
+    least = least_epochs(plan.look)
+    epochs = min(plan.wanted, max(affordable_epochs(plan.look, some, minutes, CORES), least))
     needed = needed_minutes(plan.look, some, epochs, CORES)
     counts = ", ".join(f"{count} {kind}" for kind, count in plan.held_out.items() if count)
-    report.say(f"race: {len(some)} candidates, at most {epochs} epochs, held out: {counts} pairs")
-    if epochs == LEAST_EPOCHS and needed > 1.2 * minutes:
-        report.say(f"{LEAST_EPOCHS} epochs are the least that tell anything: about {needed:.1f} minutes")
-    elif request.minutes is not None and epochs < wanted:
-        more = needed_minutes(plan.look, some, wanted, CORES)
-        report.say(f"the data would like {wanted} epochs, about {more:.0f} minutes")
+    report.say(
+        f"race: {len(some)} candidates, at most {epochs} epochs, held out: {counts} pairs; at most about "
+        f"{needed:.1f} minutes on {CORES} idle cores"
+    )
+    if epochs == least and needed > 1.2 * minutes:
+        report.say(f"{least} epochs are the least that tell anything")
+    if epochs < plan.wanted:
+        more = needed_minutes(plan.look, some, plan.wanted, CORES)
+        report.say(f"the data would like {plan.wanted} epochs: --minutes {math.ceil(more)}")
     return epochs
 
 
@@ -194,8 +200,7 @@ def finish(race: Race, folder: Path) -> Choice:
     if problem is not None:
         raise FtorError(f"{race.final.run}: {problem}")
     for file in final.iterdir():
-        if not file.name.startswith("checkpoint"):
-            file.replace(folder / file.name)
+        file.replace(folder / file.name)
     choice = Choice.of(race)
     choice.write(folder)
     shutil.rmtree(race.plan.folder / "runs")

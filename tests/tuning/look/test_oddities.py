@@ -64,7 +64,8 @@ def test_a_copied_pair_is_nothing_special_where_much_is_copied():
 def test_a_header_is_named():
     (finding,) = found([("Source", "Target"), *sound()], "header")
     assert finding.lines == (1,)
-    assert not found([("source code", "target code"), *sound()], "header")
+    assert found([("utterance", "Logical form"), *sound()], "header")
+    assert not found([("source codes", "target codes"), *sound()], "header")
 
 
 def test_identical_pairs_are_a_warning():

@@ -28,7 +28,7 @@ def make_plan(folder, **changes):
     path.write_text(
         "".join(f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n" for pair in pairs_of(200)), "utf-8"
     )
-    request = Request.new(path, minutes=1, **changes)
+    request = Request.new(path, minutes=2, **changes)
     return plan_race(request, folder / "model", SILENT)
 
 
@@ -166,12 +166,19 @@ def test_the_model_moves_into_its_folder_with_its_choice(plan, tmp_path):
     race, _ = raced(plan, lambda entry: 0.8 if entry.candidate == "lstm" else 0.2)
     choice = finish(race, tmp_path / "model")
     assert (tmp_path / "model" / "model.safetensors").read_text() == "final-lstm-0"
-    assert not (tmp_path / "model" / "checkpoint.safetensors").exists()
+    assert (tmp_path / "model" / "checkpoint.safetensors").exists()
     assert not (plan.folder / "runs").exists()
     assert Choice.read(tmp_path / "model") == choice
     assert "you get a plain seq2seq" in choice.reason
     card = (tmp_path / "model" / "README.md").read_text()
     assert all(f"| {one.name} | {one.meaning} |" in card for one in plan.candidates.values())
+
+
+def test_short_runs_that_gave_little_are_told(tmp_path):
+    plan = make_plan(tmp_path)
+    assert plan.epochs < plan.wanted
+    race, _ = raced(plan, lambda entry: 0.5)
+    assert "more --minutes may help" in Choice.of(race).reason
 
 
 def test_quick_trains_the_first_candidate_once(tmp_path):

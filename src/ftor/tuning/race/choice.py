@@ -10,6 +10,8 @@ from ftor.tuning.race.candidates import SEQ2SEQ
 from ftor.tuning.race.race import Race
 
 CHOICE_FILE = "choice.json"
+GOOD = 0.9
+"""A share of right held-out pairs that is worth no advice."""
 
 
 class Record(BaseModel):
@@ -47,6 +49,7 @@ class Choice(Record):
         kept: whether the final model is about as good as promised.
         held_out: number of held-out pairs of each kind.
         tried: all runs.
+        short: whether its runs had fewer epochs than the data would like.
         findings: what the look at the pairs warned of.
     """
 
@@ -56,6 +59,7 @@ class Choice(Record):
     kept: bool
     held_out: dict[str, int]
     tried: list[Tried]
+    short: bool
     findings: list[str]
 
     @classmethod
@@ -82,6 +86,7 @@ class Choice(Record):
                 )
                 for entry, result in race.results.items()
             ],
+            short=race.final is not None and plan.epochs < plan.wanted,
             findings=[finding.text for finding in plan.look.warnings],
         )
 
@@ -116,6 +121,8 @@ class Choice(Record):
             text += f" The best other candidate was {best.candidate}, {100 * best.score:.1f} %."
         if self.winner == SEQ2SEQ:
             text += " No transducer was better, so you get a plain seq2seq: it may fail on longer sentences."
+        if self.short and self.promised < GOOD:
+            text += " The runs were short for these pairs: more --minutes may help."
         if not self.kept:
             text += (
                 " The model of all pairs is worse than that with every seed that was tried. More pairs, or "

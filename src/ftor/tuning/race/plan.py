@@ -12,7 +12,8 @@ from ftor.tuning.look.findings import Value
 from ftor.tuning.race.candidates import RECOMBINED, Candidate, candidates, configuration
 from ftor.tuning.race.held_out import HeldOut
 
-LEAST_EPOCHS = 16
+LEAST_EPOCHS, LEAST_STEPS = 16, 600
+"""Shorter runs tell nothing."""
 RUNGS = (8, 4, 2, 1)
 """Candidates are compared after these parts of the epochs: an eighth, a quarter, a half, all."""
 KEPT = 0.6
@@ -65,6 +66,7 @@ class Plan:
         overrides: the user's `section.key=value`.
         seed: of the first runs.
         epochs: of the longest runs.
+        wanted: the epochs that the data would like.
         folder: of the race.
     """
 
@@ -77,6 +79,7 @@ class Plan:
     overrides: tuple[str, ...]
     seed: int
     epochs: int
+    wanted: int
     folder: Path
 
     def entry(self, name: str, seed: int, epochs: int, final: bool = False) -> Entry:
@@ -141,6 +144,12 @@ def allowed(look: Look, overrides: Sequence[str]) -> dict[str, Candidate]:
     if not found and problem is not None:
         raise problem
     return found
+
+
+def least_epochs(look: Look) -> int:
+    """The fewest epochs of the longest runs."""
+    steps = math.ceil(look.pairs["train"] / int(look.settings["training.batch_size"]))
+    return max(LEAST_EPOCHS, math.ceil(LEAST_STEPS / steps))
 
 
 def default_minutes(pairs: int) -> float:
