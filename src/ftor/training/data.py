@@ -17,8 +17,7 @@ from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import DataError, Pair
-from ftor.text.recombining import Recombiner
-from ftor.text.substituting import substituted
+from ftor.text.recombining import Recombiner, substituted
 
 BYTES_PER_CUBE = 12
 """Memory that training a reordering takes for each l³ of each row, measured at l = 100 and 200."""

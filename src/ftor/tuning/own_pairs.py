@@ -20,7 +20,7 @@ from ftor.reporting import SILENT, Report
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import encode_pairs, learn_programs
 from ftor.text.reading import Pair, PairsFile
-from ftor.text.substituting import can_substitute
+from ftor.text.recombining import can_substitute
 from ftor.training.run import free_folder
 from ftor.tuning.look import Look, look
 from ftor.tuning.race.candidates import configuration
@@ -129,7 +129,7 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
         files=request.files,
         look=found,
         candidates=some,
-        recombines=found.notation is None and can_substitute(train),
+        recombines=found.notation is not None or can_substitute(train),
         held_out=held_out,
         overrides=tuple(text for text in request.overrides if not _sets_epochs(text)),
         seed=request.seed,

@@ -27,7 +27,7 @@ def recombine(
     from ftor.text.programs.pairs import AUTO, encode_pairs, learn_programs
     from ftor.text.reading import PairsFile, write_pairs
     from ftor.text.recombining import Recombiner
-    from ftor.text.substituting import substituted
+    from ftor.text.recombining.substituting import substituted
 
     report = TerminalReport()
     pairs = PairsFile.read(file, report=report).pairs

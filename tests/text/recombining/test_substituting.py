@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from ftor.text.reading import Pair
-from ftor.text.substituting import can_substitute, substituted
+from ftor.text.recombining.substituting import can_substitute, substituted
 
 
 def expression(draw, depth):
