@@ -10,6 +10,7 @@ TEXTS = [
     *(f"( list ( where {things} {how} ) )" for how in ("red", "big") for things in ("cups", "pots")),
     *(f"( list ( where ( where {things} red ) big ) )" for things in ("cups", "pots")),
     *(f"( list ( near {things} ( size {number} ) ) )" for things in ("cups", "pots") for number in "12"),
+    *("( list cups )", "( list 1 )"),  # one shared context does not make one kind
 ]
 
 
