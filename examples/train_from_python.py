@@ -1,4 +1,4 @@
-"""Train on pairs from a TSV file, then evaluate on longer sentences than any in training.
+"""Train one experiment, without a race, then evaluate on longer sentences than any in training.
 
 python examples/train_from_python.py [FOLDER]
 """
@@ -20,7 +20,9 @@ SETTINGS = {
 def main() -> None:
     """Train and evaluate."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
-    model = ftor.train(HOME / "train.tsv", dev=HOME / "dev.tsv", out=folder, settings=SETTINGS)
+    model = ftor.train(
+        "transducer", train=HOME / "train.tsv", dev=HOME / "dev.tsv", out=folder, settings=SETTINGS
+    )
     metrics = model.evaluate(HOME / "test.tsv")
     print(f"{metrics.exact_match:.1%} of {metrics.count} longer sentences are right")
 

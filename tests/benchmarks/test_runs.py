@@ -9,7 +9,7 @@ import pytest
 
 import battery
 from battery import runs
-from ftor.tuning.race.choice import Choice
+from ftor.tuning.race.choice import Choice, Tried
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,16 @@ def test_commands_train_on_the_task_with_the_seed(data: Path, tmp_path: Path):
 
 
 CHOICE = Choice(
-    winner="taught", settings={}, promised=0.5, kept=True, held_out={"random": 5}, tried=[], findings=[]
+    winner="taught",
+    settings={},
+    promised=0.5,
+    kept=True,
+    held_out={"random": 5},
+    tried=[
+        Tried(candidate="taught", meaning="F→R", seed=0, epochs=3, on_all_pairs=False, score=0.5, seconds=1.0)
+    ],
+    short=False,
+    findings=[],
 )
 SAID = [
     "warning: a.tsv:3: 40% of the pairs need a reordering that is not separable: 3 of 3 crossing links",

@@ -173,6 +173,9 @@ def made_small(words):
     if values["experiment"].endswith(".toml") and not Path(values["experiment"]).exists():
         return None, "needs a file that a search writes"
     if values["experiment"].endswith(".tsv"):
+        if "--minutes" in words:  # without a race it means nothing
+            place = words.index("--minutes")
+            words = words[:place] + words[place + 2 :]
         return [*words, "--quick", *settings_of("transducer")], None
     config = Config.load(values["experiment"], values["settings"] or [])
     files = {

@@ -156,7 +156,7 @@ def test_a_text_of_too_many_subwords_is_named_with_its_line(data, arguments, tmp
     (tmp_path / "long.tsv").write_text("\n".join(lines) + "\n")
     options = arguments("bart", tmp_path / "run")
     options[options.index("--train") + 1] = tmp_path / "long.tsv"
-    finished = run_here(*options)
+    finished = run_here(*options, "--set", "data.max_length=1000")
     assert finished.code == 1
     assert "line 3: expected text of at most" in finished.err
 

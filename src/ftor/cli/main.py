@@ -30,9 +30,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog='Begin with: ftor train mirror, then ftor predict runs/mirror-0 "a b c d e f g h i j k a"',
 )
-app.command(epilog="Examples: ftor train pairs.tsv --minutes 2 · ftor train mirror --seed 1 --set epochs=5")(
-    train
-)
+app.command(epilog="Example: ftor train pairs.tsv --minutes 2")(train)
 app.command(epilog='Example: ftor predict runs/mirror-0 "a b c d" "k j i" --tree')(predict)
 app.command(epilog="Example: ftor evaluate runs/mirror-0 more.tsv")(evaluate)
 app.command(epilog='Example: ftor explain runs/mirror-0 "a b c" --out picture.svg')(explain)
