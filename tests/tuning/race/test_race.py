@@ -171,6 +171,7 @@ def test_the_model_moves_into_its_folder_with_its_choice(plan, tmp_path):
     assert Choice.read(tmp_path / "model") == choice
     assert "you get a plain seq2seq" in choice.reason
     card = (tmp_path / "model" / "README.md").read_text()
+    assert "The dev pairs above are training pairs of this model." in card
     assert all(f"| {one.name} | {one.meaning} |" in card for one in plan.candidates.values())
 
 
