@@ -7,7 +7,7 @@ from random import Random
 from typing import NamedTuple
 
 from ftor.datasets.published import RELEASED_DATA, PublishedDataset, sha256sums
-from ftor.seeds import derived_seed
+from ftor.text.seeds import derived_seed
 
 TextPair = tuple[str, str]
 Generator = Callable[[int, Sequence[int], int], list[TextPair]]

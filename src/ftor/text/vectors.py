@@ -38,7 +38,7 @@ class Vectors:
         return np.stack(rows) if rows else np.empty((0, self.size), np.float32)
 
     def _random(self, word: str) -> Array:
-        # Saved models rely on these numbers: the seed is not `ftor.seeds.derived_seed`, which came later.
+        # Saved models rely on these numbers: the seed is not that of `derived_seed`, which came later.
         seed = int.from_bytes(hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()[:8], "big")
         return np.random.default_rng(seed).normal(self.mean, self.deviation, self.size).astype(np.float32)
 

@@ -24,9 +24,9 @@ from ftor.model.model import OWN, Model
 from ftor.model.tensors import load_tensors
 from ftor.networks import Losses, Network
 from ftor.reporting import Count, Report
-from ftor.seeds import derived_seed
 from ftor.text.batches import Batch, bucketed
 from ftor.text.encoded_pairs import EncodedPairs
+from ftor.text.seeds import derived_seed
 from ftor.training.averaging import averaged
 from ftor.training.checkpoint import Checkpoints
 from ftor.training.data import TrainingData, check_grammar, wanted_alignments

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ftor.errors import FtorError
-from ftor.seeds import derived_seed
+from ftor.text.seeds import derived_seed
 from ftor.tuning.plan import Plan
 from ftor.tuning.trials import Result, Trial, TrialState
 

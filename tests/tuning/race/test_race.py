@@ -9,7 +9,7 @@ import pytest
 from ftor.config import ConfigError
 from ftor.jobs import Failed, Finished, Started, run_jobs
 from ftor.reporting import SILENT
-from ftor.seeds import derived_seed
+from ftor.text.seeds import derived_seed
 from ftor.tuning.own_pairs import LineBoard, Request, finish, plan_race
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.plan import Entry, allowed

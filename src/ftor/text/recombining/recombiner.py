@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, NamedTuple
 
-from ftor.seeds import derived_seed
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.reading import Pair
 from ftor.text.recombining.fluency import BOUNDARY, NGrams
 from ftor.text.recombining.kinds import Kinds, Node, Units, read_nodes
 from ftor.text.recombining.links import Links, link_words
 from ftor.text.recombining.orders import Member, Orders
+from ftor.text.seeds import derived_seed
 
 LARGER = 0.25
 """The share of pairs whose programs should have more units than any of training."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import NamedTuple
 
-from ftor.seeds import derived_seed
 from ftor.text.reading import Pair
+from ftor.text.seeds import derived_seed
 
 LEAST_PARTS = 5
 """Different pairs that must have been seen in a context."""

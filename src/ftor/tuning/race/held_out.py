@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ftor.seeds import derived_seed
 from ftor.text.reading import Pair
+from ftor.text.seeds import derived_seed
 
 LEAST_PAIRS = 24
 """Of fewer pairs, none are held out."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ftor.seeds import derived_seed
+from ftor.text.seeds import derived_seed
 
 
 @pytest.mark.parametrize(
