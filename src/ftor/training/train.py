@@ -1,7 +1,6 @@
 """Training of one experiment from Python."""
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,33 +9,17 @@ import torch
 
 from ftor.config import Config
 from ftor.model.model import Model
-from ftor.reporting import LineReport, Report
+from ftor.reporting import Report
 from ftor.training.run import Run
 
 
 def train_experiment(
-    experiment: str | Path | Config,
-    *,
-    train: str | Path | None = None,
-    dev: str | Path | None = None,
-    test: str | Path | None = None,
-    grammar: str | Path | None = None,
-    seed: int | None = None,
-    out: str | Path | None = None,
-    settings: Mapping[str, Any] | None = None,
-    data_folder: str | Path | None = None,
-    threads: int = 1,
-    report: Report | None = None,
+    config: Config, out: Path | None, data_folder: Path | None, threads: int, report: Report
 ) -> Model:
     """Train a model, evaluate it, and return it. `ftor.train` documents the arguments."""
-    report = LineReport(sys.stderr) if report is None else report
-    overrides = [*grammar_override(grammar), *as_overrides(settings or {})]
-    files = {"train": train, "dev": dev, "test": test}
-    config = configure(experiment, files, seed, overrides, report)
-    run = Run.new(config, None if out is None else Path(out))
+    run = Run.new(config, out)
     threads_before = torch.get_num_threads()
     torch.set_num_threads(threads)
-    data_folder = None if data_folder is None else Path(data_folder)
     try:
         metrics = run.train(data_folder, report, None)
     finally:

@@ -8,7 +8,7 @@ from typing import Any
 from ftor.config import Config
 from ftor.model.model import Model
 from ftor.reporting import LineReport, Report
-from ftor.training.train import as_overrides, grammar_override, train_experiment
+from ftor.training.train import as_overrides, configure, grammar_override, train_experiment
 from ftor.tuning.own_pairs import Request, folder_for, is_pairs_file, train_on_pairs
 
 
@@ -61,20 +61,18 @@ def train(
         KeyboardInterrupt: after Ctrl-C. `ftor train --resume FOLDER` continues the run or the race.
     """
     report = LineReport(sys.stderr) if report is None else report
+    overrides = [*grammar_override(grammar), *as_overrides(settings or {})]
+    out, data_folder = (None if path is None else Path(path) for path in (out, data_folder))
     if isinstance(experiment, Config) or not is_pairs_file(experiment):
         if minutes is not None or quick:
             raise ValueError("minutes, quick: only for a TSV file of pairs")
-        return train_experiment(
-            experiment, train=train, dev=dev, test=test, grammar=grammar, seed=seed, out=out,
-            settings=settings, data_folder=data_folder, threads=threads, report=report,
-        )  # fmt: skip
+        config = configure(experiment, {"train": train, "dev": dev, "test": test}, seed, overrides, report)
+        return train_experiment(config, out, data_folder, threads, report)
     if train is not None:
         raise ValueError(f"train: the training pairs are {experiment}")
-    overrides = [*grammar_override(grammar), *as_overrides(settings or {})]
     dev, test = (None if path is None else Path(path) for path in (dev, test))
     request = Request.new(Path(experiment), dev, test, overrides, seed, minutes, quick)
-    folder = folder_for(request, None if out is None else Path(out))
-    data_folder = None if data_folder is None else Path(data_folder)
+    folder = folder_for(request, out)
     if train_on_pairs(request, folder, report, data_folder) is None:
         raise KeyboardInterrupt
     return Model.load(folder, data_folder=data_folder)
