@@ -1,5 +1,6 @@
 """Dates as people write them, to dates as programs write them."""
 
+from collections.abc import Callable
 from datetime import date, timedelta
 from random import Random
 
@@ -22,44 +23,51 @@ def ordinal(day: int) -> str:
 
 def iso_dates(random: Random, hard: bool) -> tuple[str, str]:
     """`the 3rd of march 2021 and 5 / 4 / 21` to `2021 - 03 - 03 , 2021 - 04 - 05`."""
-    dates = [_any_date(random) for _ in range(_number(random, hard))]
-    sources, targets = [], []
-    for day in dates:
+
+    def written(day: date) -> tuple[str, ...]:
         month = ENGLISH[day.month - 1]
-        forms = (
+        return (
             f"the {ordinal(day.day)} of {month} {day.year}",
             f"{month} {day.day} , {day.year}",
             f"{day.day} / {day.month} / {day.year % 100}",
         )
-        sources.append(random.choice(forms))
-        targets.append(day.strftime("%Y - %m - %d"))
-    if len(dates) > 1 and random.random() < 0.5:
-        begin, end, *more = sources
-        return " and ".join([f"from {begin} to {end}", *more]), " , ".join(
-            [" to ".join(targets[:2]), *targets[2:]]
-        )
-    return " and ".join(sources), " , ".join(targets)
+
+    pairs = _dated(random, hard, written, lambda day: day.strftime("%Y - %m - %d"))
+    return _listed(random, pairs, "from {} to {}", " and ", "{} to {}", " , ")
 
 
 def american_dates(random: Random, hard: bool) -> tuple[str, str]:
     """`am 3. märz 2021` and `2021 - 3 - 3` to `3/3/2021` in tokens, month first."""
-    dates = [_any_date(random) for _ in range(_number(random, hard))]
-    sources, targets = [], []
-    for day in dates:
+
+    def written(day: date) -> tuple[str, ...]:
         month = GERMAN[day.month - 1]
-        forms = (
+        return (
             f"am {day.day}. {month} {day.year}",
             f"{month} {day.year} am {day.day}.",
             f"{day.year} - {day.month} - {day.day}",
         )
-        sources.append(random.choice(forms))
-        targets.append(f"{day.month} / {day.day} / {day.year}")
-    if len(dates) > 1 and random.random() < 0.5:
-        begin, end, *more = sources
-        return " und ".join([f"{begin} bis {end}", *more]), " & ".join(
-            [" .. ".join(targets[:2]), *targets[2:]]
-        )
-    return " und ".join(sources), " & ".join(targets)
+
+    pairs = _dated(random, hard, written, lambda day: f"{day.month} / {day.day} / {day.year}")
+    return _listed(random, pairs, "{} bis {}", " und ", "{} .. {}", " & ")
+
+
+def _dated(
+    random: Random, hard: bool, written: Callable[[date], tuple[str, ...]], target: Callable[[date], str]
+) -> list[tuple[str, str]]:
+    """Dates in one of the forms in which they are written, with their targets."""
+    dates = [_any_date(random) for _ in range(_number(random, hard))]
+    return [(random.choice(written(day)), target(day)) for day in dates]
+
+
+def _listed(
+    random: Random, pairs: list[tuple[str, str]], span: str, link: str, target_span: str, target_link: str
+) -> tuple[str, str]:
+    """A list of dates. The first two are a span of time in half of the lists."""
+    sources, targets = map(list, zip(*pairs, strict=True))
+    if len(pairs) > 1 and random.random() < 0.5:
+        sources[:2] = [span.format(*sources[:2])]
+        targets[:2] = [target_span.format(*targets[:2])]
+    return link.join(sources), target_link.join(targets)
 
 
 def _any_date(random: Random) -> date:
