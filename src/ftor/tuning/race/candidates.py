@@ -73,7 +73,7 @@ def candidates(look: Look) -> list[Candidate]:
     elif not look.settings.get("model.copying"):  # an autoregressive decoder keeps to no grammar
         rescorer: dict[str, Value] = {"model.rescorer": "lstm"}
         some.append(
-            Candidate("rescored", "F→R, taught; an LSTM ranks its best outputs", taught | rescorer, 3.0)
+            Candidate("rescored", "F→R, taught; an LSTM ranks its best outputs", taught | rescorer, 6.0)
         )
     seq2seq: dict[str, Value] = {"model.architecture": "lstm", "model.max_steps": _longest(look)}
     if look.pairs["train"] < 1000:
