@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import timing
 from ftor.grammar import Grammar
-from ftor.model.programs import inferred_grammar
 from ftor.text.programs import Programs
+from ftor.text.programs.grammars import inferred_grammar
 from ftor.text.programs.pairs import encode_pairs
 from ftor.text.reading import Pair
 

@@ -38,9 +38,9 @@ def infer(
 ) -> None:
     """Infer a grammar from the programs of a file, and say what it accepts of programs held out."""
     from ftor.files import write_text  # here for start-up time
-    from ftor.model.coverage import HELD_OUT, coverage
-    from ftor.model.programs import inferred_grammar
     from ftor.text.programs import Programs, UnitSettings
+    from ftor.text.programs.grammars import inferred_grammar
+    from ftor.text.programs.grammars.coverage import HELD_OUT, coverage
     from ftor.text.programs.pairs import encode_pairs, learn_programs
     from ftor.text.reading import DataError, read_pairs
 

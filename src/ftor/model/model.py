@@ -25,10 +25,11 @@ from ftor.model.folder import (
 from ftor.model.judging import derives, judge
 from ftor.model.predicting import batches_of, predict_batch, predict_or_fail
 from ftor.model.prediction import Prediction
-from ftor.model.programs import over_units, to_judge, training_grammar, uses_grammar, with_programs
+from ftor.model.programs import grammar_name, to_judge, training_grammar, with_programs
 from ftor.model.tensors import save_tensors
 from ftor.networks import Network, build
 from ftor.reporting import SILENT, Report
+from ftor.text.programs.grammars import over_units
 from ftor.text.programs.pairs import TargetUnits, encode_pairs
 from ftor.text.reading import Pair, PairsFile, Source, read_source, read_sources
 from ftor.text.vocabularies import Vocabularies
@@ -105,7 +106,7 @@ class Model:
         config, words = read_description(folder)
         network, vocabularies = read_network(folder, config, words)
         programs = read_programs(folder)
-        has_grammar = uses_grammar(config, programs) is not None
+        has_grammar = grammar_name(config, programs) is not None
         grammar = Grammar.read(folder / GRAMMAR_FILE) if has_grammar else None
         network = network.to(device).eval()
         return cls(config, vocabularies, network, grammar, data_folder, folder, programs)

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from ftor.grammar import Grammar
-from ftor.model.programs import inferred_grammar
 from ftor.text.programs import Programs
+from ftor.text.programs.grammars import inferred_grammar
 from ftor.text.programs.pairs import encode_pairs
 from ftor.text.reading import Pair
 from ftor.text.recombining import Recombiner

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ftor.grammar.reading import Words
-from ftor.model.phrases import Form, PhraseRules, first_words, nullable_names
+from ftor.text.programs.grammars.phrases import Form, PhraseRules, first_words, nullable_names
 
 
 class Pieces:

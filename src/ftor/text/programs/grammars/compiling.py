@@ -9,14 +9,16 @@ whose names derive any number of trees.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ftor.errors import FtorError
 from ftor.grammar import Grammar, GrammarError
 from ftor.grammar.inferring import quoted
 from ftor.grammar.reading import COPY, Part, Words, closure
-from ftor.model.phrases import Form, PhraseRules, words_of
-from ftor.model.pieces import Pieces
-from ftor.text.programs import Programs
-from ftor.text.programs.codec import CLOSE_NAME
+from ftor.text.programs.codec import CLOSE_NAME, Programs
+from ftor.text.programs.grammars.phrases import Form, PhraseRules, words_of
+from ftor.text.programs.grammars.pieces import Pieces
+from ftor.text.programs.pairs import TargetUnits
 from ftor.text.programs.parsing import CLOSING, NAME_KINDS
+from ftor.text.programs.tokens import TokenUnits
 from ftor.text.programs.units import ANY, Symbol, Unit, unit_of
 
 Pattern = tuple[str | int, ...]
@@ -35,6 +37,18 @@ class Row:
 
 Body = list["str | Words | Form | Row"]
 """One alternative over units: names of units, `ANY_WORD`, types and rows."""
+
+
+def over_units(grammar: Grammar, programs: TargetUnits | None) -> Grammar:
+    """A grammar over the tokens of targets as a grammar over the units that they are written in, if any."""
+    if programs is None:
+        return grammar
+    if isinstance(programs, TokenUnits):
+        raise FtorError(
+            f"{grammar.name}: this grammar derives tokens, and the targets are in units of several tokens; "
+            'set data.programs = "none" or decoding.grammar = "none"'
+        )
+    return compiled(grammar, programs)
 
 
 def compiled(grammar: Grammar, programs: Programs) -> Grammar:

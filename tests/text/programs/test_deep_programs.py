@@ -5,8 +5,8 @@ import time
 import pytest
 
 from ftor.grammar import Grammar
-from ftor.model.programs import inferred_grammar
 from ftor.text.programs import Programs
+from ftor.text.programs.grammars import inferred_grammar
 from ftor.text.programs.pairs import encode_pairs
 from ftor.text.reading import Pair
 

@@ -6,8 +6,8 @@ import pytest
 
 from ftor.grammar import Grammar, GrammarError
 from ftor.grammar.reading import Words
-from ftor.model.compiling import compiled
 from ftor.text.programs import ProgramError, Programs, UnitSettings
+from ftor.text.programs.grammars.compiling import compiled
 from oracles.grammar import language, write
 
 SETTINGS = UnitSettings(count=2)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ftor.model.coverage import coverage
 from ftor.text.programs import UnitSettings
+from ftor.text.programs.grammars.coverage import coverage
 from ftor.text.reading import Pair
 
 NO_JOINS = UnitSettings(share=2, child_share=2)

@@ -6,8 +6,8 @@ from math import log10
 
 from ftor.grammar import Grammar
 from ftor.grammar.inferring import Generality, count_programs
-from ftor.model.programs import inferred_grammar
 from ftor.text.programs import ProgramError, Programs, UnitSettings
+from ftor.text.programs.grammars.inferring import inferred_grammar
 from ftor.text.programs.pairs import encode_pairs
 from ftor.text.reading import Pair
 
