@@ -4,7 +4,7 @@ import pytest
 
 from support.tiny import run_here, write_lines
 
-FIELDS = ["source", "prediction", "tokens", "score", "length"]
+FIELDS = ["source", "prediction", "tokens", "score", "confidence", "alternatives", "length"]
 
 
 def json_lines(finished):
@@ -34,7 +34,8 @@ def test_stdin_and_files_give_the_same_as_arguments(trained, tmp_path):
 def test_an_output_file_appears_whole_or_not_at_all(trained, tmp_path, monkeypatch):
     monkeypatch.setattr("ftor.cli.predict.LINES_AT_ONCE", 1)
     monkeypatch.setattr(
-        "ftor.cli.predict._record", lambda source, *_: {"source": source}["b" * (source == "b") or "source"]
+        "ftor.model.prediction.Prediction.record",
+        lambda self, source, **_: {"source": source}["b" * (source == "b") or "source"],
     )
     out = write_lines(tmp_path / "out.jsonl", "old")
     with pytest.raises(KeyError):

@@ -21,7 +21,6 @@ from ftor.show.progress import TerminalReport
 
 if TYPE_CHECKING:
     from ftor.model.model import Model
-    from ftor.model.prediction import Prediction
 
 LINES_AT_ONCE = 1024
 
@@ -47,15 +46,21 @@ def predict(
         bool, typer.Option("--fertilities", help="Add the number of copies of each source token.")
     ] = False,
     tree: Annotated[bool, typer.Option("--tree", help="Add the best reordering tree.")] = False,
+    n_best: Annotated[int, typer.Option(metavar="N", min=1, help="Add the next best outputs, up to N.")] = 1,
+    min_confidence: Annotated[
+        float | None,
+        typer.Option(metavar="P", min=0, max=1, help="Abstain if the answer is right with less than P."),
+    ] = None,
     batch_size: Annotated[int | None, typer.Option(metavar="N", min=1, help="Sentences per batch.")] = None,
     data_dir: DataDir = None,
     threads: Threads = 1,
 ) -> None:
-    """Translate sentences. Prints JSON lines: source, prediction, tokens, score, length.
+    """Translate sentences. Prints JSON lines: source, prediction, tokens, score, …
 
     A line that is empty or too long has an error instead.
     """
     import ftor  # here for start-up time
+    from ftor.model.prediction import error_record
     from ftor.text.reading import PROBLEMS_SHOWN, DataError
 
     if sentences and input_file:
@@ -85,18 +90,23 @@ def predict(
                     grammar=decoding_grammar,
                     batch_size=batch_size,
                     structure=structure,
+                    n_best=n_best,
+                    min_confidence=min_confidence,
                     report=report,
                 )
             )
             for line in some:
                 prediction = next(predictions) if line.error is None else None
                 error = line.error if prediction is None else prediction.error
-                if prediction is None or error is not None:
+                if error is not None:
                     failed.append(f"{line.place}{error}")
-                    yield {"source": line.text, "error": error}
+                if prediction is None:
+                    yield error_record(line.text, str(error))
                 else:
                     malformed.extend([prediction.text] if prediction.well_formed is False else [])
-                    yield _record(line.text, prediction, alignment, fertilities, tree)
+                    yield prediction.record(
+                        line.text, alignment=alignment, fertilities=fertilities, tree=tree
+                    )
 
     write_lines(records(), output)
     _warn(model, malformed, failed, len(lines))
@@ -159,27 +169,3 @@ def _warn(model: "Model", malformed: list[str], failed: list[str], count: int) -
         report.warn(problem)
     if failed:
         report.warn(f"{len(failed)} of {count} lines have no output")
-
-
-def _record(
-    source: str, prediction: "Prediction", alignment: bool, fertilities: bool, tree: bool
-) -> dict[str, Any]:
-    record: dict[str, Any] = {
-        "source": source,
-        "prediction": prediction.text,
-        "tokens": prediction.tokens,
-        "score": prediction.score,
-        "length": prediction.length,
-    }
-    if prediction.well_formed is not None:
-        record["well_formed"] = prediction.well_formed
-    structure = prediction.structure
-    if structure is not None:
-        record["source_tokens"] = prediction.source
-        if fertilities:
-            record["fertilities"] = structure.fertilities
-        if tree:
-            record["tree"] = None if structure.tree is None else str(structure.tree)
-        if alignment:
-            record["alignment"] = structure.alignment.round(6).tolist()
-    return record

@@ -172,6 +172,8 @@ class Model:
         grammar: Grammar | Path | str | None = OWN,
         batch_size: int | None = None,
         structure: bool = True,
+        n_best: int = 1,
+        min_confidence: float | None = None,
         report: Report = SILENT,
     ) -> list[Prediction]:
         """Predict the most likely output of each sentence. One that is too long has an error instead.
@@ -186,13 +188,16 @@ class Model:
                 if any. A path or name is read. None turns the grammar off.
             batch_size: number of sentences in a batch. The default is the configured number.
             structure: whether predictions have their structure, which takes longer.
+            n_best: how many different outputs are searched for. All but the answer are its alternatives.
+            min_confidence: predictions of a lower confidence are marked as `abstained`. The model must be
+                calibrated.
             report: receives the progress.
         """
         if isinstance(sentences, str):
             raise TypeError("sentences: expected a list of sentences, found one string")
         data = self.config.data
         sources = read_sources(sentences, emphasis, data.source_tokenizer, data.emphasis)
-        for name, value in (("lengths", lengths), ("batch_size", batch_size)):
+        for name, value in (("lengths", lengths), ("batch_size", batch_size), ("n_best", n_best)):
             if value is not None and value < 1:
                 raise ValueError(f"{name}: expected at least 1, found {value}")
         if lengths is not None:

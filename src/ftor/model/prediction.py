@@ -1,6 +1,7 @@
-"""Predictions: the output of a sentence, its probability and its structure."""
+"""Predictions: the output of a sentence, its probability, its structure, and their JSON record."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from ftor.ops.arrays import Array
 from ftor.trees import PermutationTree
@@ -39,6 +40,34 @@ class Structure:
     tree: PermutationTree | None
 
 
+@dataclass(frozen=True)
+class Alternative:
+    """Another output that was found for a sentence.
+
+    Attributes:
+        text: the output as in the training file.
+        tokens: its tokens, or its units if it is a program.
+        score: as of a `Prediction`.
+        share: its share of the probability of all outputs that were found.
+        confidence: calibrated probability that it is right. None if the model is not calibrated.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    score: float
+    share: float
+    confidence: float | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Values that can be written as JSON."""
+        return {
+            "prediction": self.text,
+            "score": self.score,
+            "share": self.share,
+            "confidence": self.confidence,
+        }
+
+
 @dataclass(frozen=True, eq=False)
 class Prediction:
     """The prediction of a model for one sentence.
@@ -53,6 +82,11 @@ class Prediction:
         error: why there is no output. `tokens` are then empty. None if there is one.
         well_formed: whether the grammar derives the output. False only if the grammar derives no output that
             the model can write. None without a grammar.
+        share: the share of the output in the probability of all outputs that were found. None if only one
+            was searched for.
+        confidence: calibrated probability that the output is right. None if the model is not calibrated.
+        alternatives: other outputs that were found, best first.
+        abstained: whether the confidence is below the `min_confidence` of `Model.predict`.
     """
 
     source: tuple[str, ...]
@@ -63,6 +97,10 @@ class Prediction:
     well_formed: bool | None = None
     program: str | None = None
     error: str | None = None
+    share: float | None = None
+    confidence: float | None = None
+    alternatives: tuple[Alternative, ...] = ()
+    abstained: bool = False
 
     @property
     def text(self) -> str:
@@ -73,3 +111,54 @@ class Prediction:
     def length(self) -> int:
         """The number of output tokens."""
         return len(self.tokens)
+
+    def record(
+        self, source: str, *, alignment: bool = False, fertilities: bool = False, tree: bool = False
+    ) -> dict[str, Any]:
+        """The prediction as JSON values: an output, or why there is none.
+
+        If the model abstained, `prediction` is None and the output that it withheld heads the alternatives.
+
+        Args:
+            source: the sentence as it was given.
+            alignment, fertilities, tree: the parts of the structure to add, if the prediction has one.
+        """
+        if self.error is not None:
+            return error_record(source, self.error)
+        alternatives = [alternative.record() for alternative in self.alternatives]
+        if self.abstained:
+            share = 1.0 if self.share is None else self.share
+            own = Alternative(self.text, self.tokens, self.score, share, self.confidence)
+            alternatives.insert(0, own.record())
+        record: dict[str, Any] = {
+            "source": source,
+            "prediction": None if self.abstained else self.text,
+            "tokens": None if self.abstained else list(self.tokens),
+            "score": self.score,
+            "confidence": self.confidence,
+            "alternatives": alternatives,
+            "length": None if self.abstained else self.length,
+        }
+        if self.abstained:
+            record["abstained"] = True
+        if self.well_formed is not None:
+            record["well_formed"] = self.well_formed
+        return record | self._structure_record(alignment, fertilities, tree)
+
+    def _structure_record(self, alignment: bool, fertilities: bool, tree: bool) -> dict[str, Any]:
+        how = self.structure
+        if how is None or not (alignment or fertilities or tree):
+            return {}
+        record: dict[str, Any] = {"source_tokens": list(self.source)}
+        if fertilities:
+            record["fertilities"] = list(how.fertilities)
+        if tree:
+            record["tree"] = None if how.tree is None else str(how.tree)
+        if alignment:
+            record["alignment"] = how.alignment.round(6).tolist()
+        return record
+
+
+def error_record(source: str, error: str) -> dict[str, Any]:
+    """The record of a sentence that has no output."""
+    return {"source": source, "error": error}
