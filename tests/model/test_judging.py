@@ -22,6 +22,15 @@ class TestEvaluate:
             found == model.evaluate(str(data / "test.tsv")) == model.evaluate(read_pairs(data / "test.tsv"))
         )
 
+    def test_examining_gives_each_answer_and_the_same_metrics(self, model, data):
+        pairs = read_pairs(data / "test.tsv")
+        found = model.examine(pairs)
+        assert found.metrics == model.evaluate(pairs)
+        texts = [prediction.text for prediction in found.predictions]
+        assert texts == [one.text for one in model.predict([pair.source for pair in pairs])]
+        right = [" ".join(pair.target) == text for pair, text in zip(pairs, texts, strict=True)]
+        assert found.right.tolist() == found.verdicts["exact_match"].tolist() == right
+
 
 PAIRS = [Pair(("a", "b"), ("x", "y"), 1), Pair(("c",), ("z",), 2)]
 OUTPUTS = [("x", "y"), ("x",)]
@@ -29,14 +38,20 @@ OUTPUTS = [("x", "y"), ("x",)]
 
 class TestJudge:
     def test_pairs_are_grouped_by_source_length(self):
-        found = judge(PAIRS, OUTPUTS, "pairs")
+        found = judge(PAIRS, OUTPUTS, "pairs").metrics
         assert [(group.length, group.exact_match) for group in found.by_length] == [(1, 0.0), (2, 1.0)]
         assert found.shares == {}
 
     def test_the_share_of_well_formed_outputs_is_added(self):
-        found = judge(PAIRS, OUTPUTS, "pairs", well_formed=lambda output, source: len(output) == len(source))
+        found, right = judge(
+            PAIRS, OUTPUTS, "pairs", well_formed=lambda output, source: len(output) == len(source)
+        )
         assert found.shares == {"well_formed": 1.0}
         assert found.accuracy == found.exact_match == 0.5
+        assert {name: rows.tolist() for name, rows in right.items()} == {
+            "exact_match": [True, False],
+            "well_formed": [True, True],
+        }
 
 
 class TestDerives:

@@ -124,7 +124,7 @@ def test_plain_tokens_may_be_units(tmp_path):
     assert model.programs.encode("please set lamp to on now") == ["please·set", "lamp", "to", "on", "now"]
     outputs = [["please", "set", "fan", "to", "off", "now"] for _ in pairs]  # other units, the same text
     right = sum(target == "please set fan to off now" for _, target in pairs)
-    assert model.judge(read_pairs(path), outputs).exact_match == right / len(pairs)
+    assert model.judge(read_pairs(path), outputs).metrics.exact_match == right / len(pairs)
     assert "·" not in model.predict([pairs[0][0]])[0].text
 
 
@@ -145,7 +145,7 @@ def test_the_same_text_in_other_units_is_right(home):
     assert model.programs.encode(model.programs.decode(single)) != single
     wanted = [pair for pair in pairs if pair.target_text == model.programs.decode(single)]
     encoded = [replace(pair, target=tuple(model.programs.encode(pair.target_text))) for pair in wanted]
-    assert model.judge(encoded, [single] * len(encoded)).exact_match == 1
+    assert model.judge(encoded, [single] * len(encoded)).metrics.exact_match == 1
 
 
 OWN_GRAMMAR = """

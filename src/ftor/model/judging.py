@@ -1,17 +1,26 @@
 """Compares outputs with gold targets and with a grammar."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from ftor.datasets import grouping, judges, scorers
 from ftor.grammar import Grammar
-from ftor.metrics import WELL_FORMED, Metrics, evaluate
+from ftor.metrics import WELL_FORMED, Metrics, Verdicts, evaluate, verdicts
 from ftor.reporting import Report
 from ftor.text.reading import Pair
 from ftor.text.vocabularies import Vocabularies
 
 Tokens = Sequence[str]
+
+
+class Judged(NamedTuple):
+    """The metrics of all outputs together, and whether each output is right."""
+
+    metrics: Metrics
+    right: Verdicts
 
 
 def judge(
@@ -22,8 +31,8 @@ def judge(
     well_formed: Callable[[Tokens, Tokens], bool] | None = None,
     report: Report | None = None,
     quick: bool = False,
-) -> Metrics:
-    """The metrics of outputs.
+) -> Judged:
+    """Compare outputs with gold targets.
 
     Args:
         pairs: the sources and the gold targets.
@@ -34,18 +43,20 @@ def judge(
         report: receives which scores are left out.
         quick: leave out scores that take long.
     """
+    golds, task_judges = [pair.target for pair in pairs], judges(task, data_folder)
+    right = verdicts(golds, outputs, task_judges)
+    if well_formed is not None:
+        accepted = [well_formed(output, pair.source) for output, pair in zip(outputs, pairs, strict=True)]
+        right[WELL_FORMED] = np.array(accepted, bool)
     metrics = evaluate(
-        [pair.target for pair in pairs],
+        golds,
         outputs,
         [len(pair.source) for pair in pairs],
-        judges(task, data_folder),
-        grouping(task),
-        [scorer for scorer in scorers(task, report) if not (quick and scorer.slow)],
+        group=grouping(task),
+        scorers=[scorer for scorer in scorers(task, report) if not (quick and scorer.slow)],
+        right=right,
     )
-    if well_formed is None:
-        return metrics
-    accepted = [well_formed(output, pair.source) for output, pair in zip(outputs, pairs, strict=True)]
-    return replace(metrics, shares=metrics.shares | {WELL_FORMED: sum(accepted) / len(accepted)})
+    return Judged(metrics, right)
 
 
 def derives(grammar: Grammar, vocabularies: Vocabularies, output: Tokens, source: Tokens) -> bool:

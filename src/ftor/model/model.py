@@ -12,6 +12,7 @@ from ftor.errors import FtorError
 from ftor.grammar import Grammar
 from ftor.metrics import Metrics
 from ftor.model import word_vectors
+from ftor.model.evaluation import Evaluation, examine
 from ftor.model.folder import (
     GRAMMAR_FILE,
     WEIGHTS_FILE,
@@ -22,7 +23,7 @@ from ftor.model.folder import (
     read_programs,
     write_description,
 )
-from ftor.model.judging import derives, judge
+from ftor.model.judging import Judged, derives, judge
 from ftor.model.predicting import batches_of, predict_batch, predict_or_fail
 from ftor.model.prediction import Prediction
 from ftor.model.programs import grammar_name, to_judge, training_grammar, with_programs
@@ -30,8 +31,8 @@ from ftor.model.tensors import save_tensors
 from ftor.networks import Network, build
 from ftor.reporting import SILENT, Report
 from ftor.text.programs.grammars import over_units
-from ftor.text.programs.pairs import TargetUnits, encode_pairs
-from ftor.text.reading import Pair, PairsFile, Source, read_source, read_sources
+from ftor.text.programs.pairs import TargetUnits
+from ftor.text.reading import Pair, Source, read_source, read_sources
 from ftor.text.vocabularies import Vocabularies
 
 OWN = "own"
@@ -261,29 +262,17 @@ class Model:
             report: receives the progress, and the bad lines of a file, which are left out. Without a report
                 they are an error.
         """
-        left_out = ""
-        if isinstance(pairs, str | Path):
-            data, go_on = self.config.data, None if report is SILENT else report
-            tokenizers = data.source_tokenizer, data.target_tokenizer
-            file = PairsFile.read(Path(pairs), *tokenizers, data.emphasis, go_on)
-            pairs, left_out = file.pairs, file.left_out
-        if self.programs is not None:
-            pairs = encode_pairs(self.programs, pairs)
-        predictions = self.predict(
-            [pair.source for pair in pairs],
-            emphasis=[pair.emphasis for pair in pairs],
-            lengths=lengths,
-            grammar=grammar,
-            structure=False,
-            report=report,
-        )
-        metrics = self.judge(pairs, [prediction.tokens for prediction in predictions], report)
-        errors = [prediction.error for prediction in predictions if prediction.error]
-        if errors:
-            report.warn(f"{len(errors)} outputs are missing and count as wrong; the first: {errors[0]}")
-        if left_out:
-            report.warn(f"left out: {left_out}")
-        return metrics
+        return self.examine(pairs, lengths, report, grammar).metrics
+
+    def examine(
+        self,
+        pairs: Sequence[Pair] | str | Path,
+        lengths: int | None = None,
+        report: Report = SILENT,
+        grammar: Grammar | Path | str | None = OWN,
+    ) -> Evaluation:
+        """Evaluate like `evaluate`, and also return the prediction of each pair and whether it is right."""
+        return examine(self, pairs, lengths, report, grammar)
 
     def judge(
         self,
@@ -291,7 +280,7 @@ class Model:
         outputs: Sequence[Sequence[str]],
         report: Report | None = None,
         quick: bool = False,
-    ) -> Metrics:
+    ) -> Judged:
         """Compare outputs with the gold targets. `quick` leaves out scores that take long."""
         well_formed = self.derives if self.grammar is not None else None
         if self.programs is not None:

@@ -65,7 +65,7 @@ class Evaluator:
         predictions = self.model.predict(sources, emphasis=emphasis, grammar=grammar, structure=False)
         outputs = [(pair, prediction.tokens) for pair, prediction in zip(own, predictions, strict=True)]
         all_pairs, all_outputs = zip(*gather_object(outputs), strict=True)
-        return self.model.judge(all_pairs, all_outputs, quick=quick)
+        return self.model.judge(all_pairs, all_outputs, quick=quick).metrics
 
     def results(self, splits: Mapping[str, Sequence[Pair]]) -> dict[str, Any]:
         """The metrics of each split, as JSON values. Those with the grammar are named SPLIT_grammar."""

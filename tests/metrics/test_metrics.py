@@ -75,7 +75,7 @@ def test_judged_metrics_survive_json(judges):
     assert Metrics.from_dict(json.loads(json.dumps(metrics.as_dict()))) == metrics
 
 
-LEDGERS = Path(__file__).parents[1] / "results"
+LEDGERS = Path(__file__).parents[2] / "results"
 
 
 def metrics_in(value):

@@ -1,6 +1,9 @@
-"""Metrics of outputs: exact match, edit distance, length, and the judges and scores of a task."""
+"""Metrics of outputs: exact match, edit distance, length, and the judges and scores of a task.
 
-from collections.abc import Callable, Iterator, Sequence
+`significance` says how sure such numbers are, and `mistakes` what is wrong with wrong outputs.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
@@ -11,6 +14,8 @@ from pydantic import TypeAdapter
 from rapidfuzz.distance import Levenshtein
 
 Tokens = Sequence[str]
+Verdicts = dict[str, NDArray[np.bool_]]
+"""Whether each output is right, by the name of the share of right outputs."""
 CIDER = "CIDEr"
 """The only score that is not between 0 and 1. It goes up to 10."""
 
@@ -53,6 +58,7 @@ class Grouping(NamedTuple):
     key: Callable[[Tokens], int]
 
 
+EXACT_MATCH = "exact_match"
 WELL_FORMED = "well_formed"
 """Name of the share of outputs that a grammar accepts, right or wrong."""
 
@@ -108,7 +114,7 @@ class Metrics:
     @property
     def accuracy(self) -> float:
         """The accuracy of the task: the share of the first judge, or exact match without judges."""
-        return next((share for name, share in self.shares.items() if name != WELL_FORMED), self.exact_match)
+        return self.shares.get(accuracy_name(self.shares), self.exact_match)
 
     def as_dict(self) -> dict[str, Any]:
         """Convert to values that can be written as JSON."""
@@ -126,9 +132,23 @@ def _adapter() -> TypeAdapter[Metrics]:
     return TypeAdapter(Metrics)
 
 
+def accuracy_name(names: Iterable[str]) -> str:
+    """Which of these verdicts or shares is the accuracy of the task: the first judge, or exact match."""
+    return next((name for name in names if name not in (EXACT_MATCH, WELL_FORMED)), EXACT_MATCH)
+
+
 def format_score(name: str, score: float) -> str:
     """Format a score the usual way: times 100, except CIDEr."""
     return f"{score:.3f}" if name == CIDER else f"{100 * score:.1f}"
+
+
+def verdicts(
+    golds: Sequence[Tokens], predictions: Sequence[Tokens], judges: Sequence[Judge] = ()
+) -> Verdicts:
+    """Whether each prediction equals its gold, as "exact_match", and whether each judge calls it right."""
+    pairs = list(zip(golds, predictions, strict=True))
+    same = Judge(EXACT_MATCH, lambda gold, prediction: list(gold) == list(prediction))
+    return {judge.name: np.array([judge.same(*pair) for pair in pairs], bool) for judge in (same, *judges)}
 
 
 def evaluate(
@@ -138,6 +158,7 @@ def evaluate(
     judges: Sequence[Judge] = (),
     group: Grouping | None = None,
     scorers: Sequence[Scorer] = (),
+    right: Mapping[str, NDArray[np.bool_]] | None = None,
 ) -> Metrics:
     """Compare predicted tokens with gold tokens.
 
@@ -145,6 +166,7 @@ def evaluate(
         golds, predictions: tokens of each example.
         keys: length of each example, for the groups by length. By default the length of its gold.
         judges, group, scorers: those of the task, from `ftor.datasets`.
+        right: the `verdicts`, if they are known already. Judges are then not asked.
     """
     keys = [len(gold) for gold in golds] if keys is None else keys
     for name, values in (("predictions", predictions), ("keys", keys)):
@@ -155,9 +177,9 @@ def evaluate(
     pairs = list(zip(golds, predictions, strict=True))
     distances = np.array([edit_distance(gold, prediction) for gold, prediction in pairs])
     errors = np.array([abs(len(gold) - len(prediction)) for gold, prediction in pairs])
-    exact = distances == 0
-    right = {judge.name: np.array([judge.same(*pair) for pair in pairs], bool) for judge in judges}
-    first = next(iter(right.values()), None)
+    right = verdicts(golds, predictions, judges) if right is None else right
+    exact, judged = right[EXACT_MATCH], {name: rows for name, rows in right.items() if name != EXACT_MATCH}
+    first = judged.get(accuracy_name(judged))
     values = [group.key(gold) for gold in golds] if group else []
     return Metrics(
         count=len(pairs),
@@ -169,7 +191,7 @@ def evaluate(
         by_length=tuple(
             LengthGroup(key, int(np.sum(rows)), float(np.mean(exact[rows]))) for key, rows in _rows(keys)
         ),
-        shares={name: float(np.mean(verdicts)) for name, verdicts in right.items()},
+        shares={name: float(np.mean(rows)) for name, rows in judged.items()},
         by_group=tuple(
             Group(
                 group.name if group else "",
