@@ -43,7 +43,7 @@ class TestJudge:
         assert found.shares == {}
 
     def test_the_share_of_well_formed_outputs_is_added(self):
-        found, right = judge(
+        found, right, *parts = judge(
             PAIRS, OUTPUTS, "pairs", well_formed=lambda output, source: len(output) == len(source)
         )
         assert found.shares == {"well_formed": 1.0}
@@ -52,6 +52,7 @@ class TestJudge:
             "exact_match": [True, False],
             "well_formed": [True, True],
         }
+        assert parts == [[pair.target for pair in PAIRS], OUTPUTS]
 
 
 class TestDerives:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ftor.grammar import Grammar
-from ftor.metrics import Metrics, Verdicts, accuracy_name
+from ftor.metrics import Metrics, Tokens, Verdicts, accuracy_name
+from ftor.metrics.mistakes import Mistake, classify
+from ftor.model.novelty import new_parts, new_words
 from ftor.model.prediction import Prediction
 from ftor.reporting import SILENT, Report
 from ftor.text.programs.pairs import encode_pairs
@@ -28,17 +31,42 @@ class Evaluation:
         predictions: the answer to each pair.
         metrics: the metrics of all answers together.
         verdicts: whether each answer is right: "exact_match", each judge of the task, and "well_formed".
+        golds, outputs: the parts that were compared: tokens, or units of programs.
+        new_words: the words of each sentence that the training pairs lack.
+        new_parts: the parts of each gold that the training pairs lack and that cannot be copied.
     """
 
     pairs: tuple[Pair, ...]
     predictions: tuple[Prediction, ...]
     metrics: Metrics
     verdicts: Verdicts
+    golds: tuple[Tokens, ...]
+    outputs: tuple[Tokens, ...]
+    new_words: tuple[Tokens, ...]
+    new_parts: tuple[Tokens, ...]
 
     @property
     def right(self) -> NDArray[np.bool_]:
         """Whether each answer is right by the accuracy of the task. Its mean is `metrics.accuracy`."""
         return self.verdicts[accuracy_name(self.verdicts)]
+
+    @cached_property
+    def mistakes(self) -> tuple[Mistake | None, ...]:
+        """The class of each wrong answer. None for a right one."""
+        return tuple(
+            None
+            if right
+            else classify(gold, output, unknown=bool(words or parts), answered=prediction.error is None)
+            for right, gold, output, words, parts, prediction in zip(
+                self.right,
+                self.golds,
+                self.outputs,
+                self.new_words,
+                self.new_parts,
+                self.predictions,
+                strict=True,
+            )
+        )
 
 
 def examine(
@@ -64,10 +92,19 @@ def examine(
         structure=False,
         report=report,
     )
-    metrics, verdicts = model.judge(pairs, [prediction.tokens for prediction in predictions], report)
+    judged = model.judge(pairs, [prediction.tokens for prediction in predictions], report)
     errors = [prediction.error for prediction in predictions if prediction.error]
     if errors:
         report.warn(f"{len(errors)} outputs are missing and count as wrong; the first: {errors[0]}")
     if left_out:
         report.warn(f"left out: {left_out}")
-    return Evaluation(tuple(pairs), tuple(predictions), metrics, verdicts)
+    return Evaluation(
+        tuple(pairs),
+        tuple(predictions),
+        judged.metrics,
+        judged.right,
+        tuple(judged.golds),
+        tuple(judged.outputs),
+        new_words(pairs, model.vocabularies, model.trained_words),
+        new_parts(pairs, model.vocabularies),
+    )

@@ -17,10 +17,18 @@ Tokens = Sequence[str]
 
 
 class Judged(NamedTuple):
-    """The metrics of all outputs together, and whether each output is right."""
+    """Outputs compared with gold targets.
+
+    Attributes:
+        metrics: those of all outputs together.
+        right: whether each output is right.
+        golds, outputs: the parts that were compared: tokens, or units of programs.
+    """
 
     metrics: Metrics
     right: Verdicts
+    golds: Sequence[Tokens]
+    outputs: Sequence[Tokens]
 
 
 def judge(
@@ -56,7 +64,7 @@ def judge(
         scorers=[scorer for scorer in scorers(task, report) if not (quick and scorer.slow)],
         right=right,
     )
-    return Judged(metrics, right)
+    return Judged(metrics, right, golds, outputs)
 
 
 def derives(grammar: Grammar, vocabularies: Vocabularies, output: Tokens, source: Tokens) -> bool:
