@@ -3,7 +3,7 @@ import io
 import pytest
 
 from ftor import reporting
-from ftor.reporting import SILENT, LineReport, Report
+from ftor.reporting import SILENT, LineReport, Report, counted, percent
 
 
 @pytest.fixture
@@ -16,16 +16,30 @@ def seconds(monkeypatch):
 
 def test_rates(seconds):
     with SILENT.counting(50, done=10) as count:
+        seconds[0] += 60  # the first step compiles kernels
+        count.advance(4)
+        assert (count.done, count.per_second, count.seconds_left) == (14, None, None)
         seconds[0] += 2
         count.advance(4)
-        assert (count.done, count.per_second, count.seconds_left) == (14, 2, 18)
+        assert (count.done, count.per_second, count.seconds_left) == (18, 2, 16)
 
 
 def test_a_count_without_a_total_knows_no_time_left(seconds):
     with SILENT.loading(None) as count:
         seconds[0] += 1
         count.advance(5)
-        assert (count.done, count.per_second, count.seconds_left) == (5, 5, 0)
+        seconds[0] += 1
+        count.advance(5)
+        assert (count.done, count.per_second, count.seconds_left) == (10, 5, None)
+
+
+def test_numbers_in_words():
+    assert [percent(0.125), percent(1, 0), counted(1, "pair"), counted(0, "pair")] == [
+        "12.5 %",
+        "100 %",
+        "1 pair",
+        "0 pairs",
+    ]
 
 
 def test_the_default_shows_nothing(capsys):
@@ -46,11 +60,11 @@ def test_a_report_receives_every_step_of_items(seconds):
 
     report = Steps()
     with report.counting(3) as count, report.loading(10) as load:
-        seconds[0] += 1
         count.advance(2, "loss 0.5")
         load.advance(10)
+        seconds[0] += 1
         count.advance(1)
-    assert received == [(2, 3, "loss 0.5 2/s"), (3, 3, "3/s")]
+    assert received == [(2, 3, "loss 0.5"), (3, 3, "1/s")]
 
 
 def test_lines(seconds):
@@ -72,8 +86,8 @@ def test_lines(seconds):
     assert stream.getvalue().splitlines() == [
         "a message",
         "warning: a warning",
-        "44/100 loss 0.5 4/s, 14 s left",
+        "44/100 loss 0.5 2/s, 28 s left",
         "2.0 of 4.0 MB",
         "2.0 MB",
-        "66/100 loss 0.3 3/s, 11 s left",
+        "66/100 loss 0.3 2/s, 17 s left",
     ]

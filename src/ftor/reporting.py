@@ -1,4 +1,4 @@
-"""Messages and progress of long work. Nothing is shown here; `ftor.show.progress` shows it in a terminal."""
+"""Messages and progress of long work, and numbers in words. `ftor.show.progress` shows them in a terminal."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -8,6 +8,16 @@ from typing import IO, Any
 SECONDS_BETWEEN_LINES = 10.0
 
 
+def percent(share: float, decimals: int = 1) -> str:
+    """A share as people read it: `12.5 %`."""
+    return f"{100 * share:.{decimals}f} %"
+
+
+def counted(count: int, thing: str) -> str:
+    """A number of things: `1 pair`, `2 pairs`."""
+    return f"{count} {thing}" + "s" * (count != 1)
+
+
 class Count:
     """Counts items or bytes that are done.
 
@@ -15,6 +25,8 @@ class Count:
         total: the number of all items, or None if it is not known.
         done: the number of items that were done before.
         show: is called after each step with this object and a text about the current state.
+
+    The clock starts after the first step, because the first step may compile kernels.
 
     Attributes:
         last_line: when `LineReport` last wrote a line about it.
@@ -27,23 +39,30 @@ class Count:
         show: Callable[["Count", str], None] = lambda count, text: None,
     ) -> None:
         self.total, self.done = total, done
-        self._show, self._first, self._begun = show, done, time.monotonic()
-        self.last_line = self._begun
+        self._show, self._first = show, done
+        self._begun: float | None = None
+        self.last_line = time.monotonic()
 
     @property
-    def per_second(self) -> float:
-        """Mean rate since counting began."""
+    def per_second(self) -> float | None:
+        """Mean rate since the first step. None before the second one."""
+        if self._begun is None or self.done == self._first:
+            return None
         return (self.done - self._first) / max(time.monotonic() - self._begun, 1e-9)
 
     @property
-    def seconds_left(self) -> float:
-        """Time that the remaining items take at the mean rate. 0 if the total is not known."""
-        return ((self.total or self.done) - self.done) / max(self.per_second, 1e-9)
+    def seconds_left(self) -> float | None:
+        """Time that the remaining items take at the mean rate. None if it is not known."""
+        rate = self.per_second
+        return None if self.total is None or rate is None else (self.total - self.done) / rate
 
     def advance(self, amount: int, text: str = "") -> None:
         """Add `amount` items. `text` describes the current state."""
         self.done += amount
-        self._show(self, f"{text} {self.per_second:.0f}/s".strip())
+        if self._begun is None:
+            self._begun, self._first = time.monotonic(), self.done
+        rate = self.per_second
+        self._show(self, text if rate is None else f"{text} {rate:.0f}/s".strip())
 
 
 class Report:
@@ -92,7 +111,9 @@ class LineReport(Report):
 
     def progress(self, count: Count, text: str) -> None:
         """Write a line if the last one is some seconds old."""
-        self._say_rarely(count, f"{count.done}/{count.total} {text}, {count.seconds_left:.0f} s left")
+        left = count.seconds_left
+        time_left = "" if left is None else f", {left:.0f} s left"
+        self._say_rarely(count, f"{count.done}/{count.total} {text}{time_left}")
 
     @contextmanager
     def loading(self, total: int | None, done: int = 0) -> Iterator[Count]:

@@ -54,8 +54,8 @@ CHOICE = Choice(
     findings=[],
 )
 SAID = [
-    "warning: a.tsv:3: 40% of the pairs need a reordering that is not separable: 3 of 3 crossing links",
-    "By these links 60% of the pairs need no reordering, 40% a separable one, 0% one that is not separable.",
+    "warning: a.tsv:3: 40 % of the pairs need a reordering that is not separable: 3 of 3 crossing links",
+    "By these links 60 % of the pairs need no reordering, 40 % a separable one, 0 % one not separable.",
     "epoch 1",
 ]
 

@@ -14,7 +14,7 @@ def test_the_summary(tmp_path):
     assert (finished.code, finished.err) == (0, "")
     assert re.search(r"^pairs +4 *$", finished.out, re.M)
     assert re.search(r"^target positions +8 *$", finished.out, re.M)
-    assert re.search(r"^of these aligned +8 \(100\.0%\) *$", finished.out, re.M)
+    assert re.search(r"^of these aligned +8 \(100\.0 %\) *$", finished.out, re.M)
     assert "start token" not in finished.out
     assert re.search(r"│ the +│ das +│ 3 +│ (0\.9|1\.0)", finished.out)
     assert re.search(r"│ \[red\] +│ \[red\] +│ 1", finished.out)
@@ -29,7 +29,7 @@ def test_the_start_token_is_counted(tmp_path):
 
 def test_nothing_confident(tmp_path):
     finished = run_here("align", write_lines(tmp_path / "a.tsv", "a b\tx y"), "--threshold", "0.9")
-    assert (finished.code, "0 (0.0%)" in finished.out, "source word" in finished.out) == (0, True, False)
+    assert (finished.code, "0 (0.0 %)" in finished.out, "source word" in finished.out) == (0, True, False)
 
 
 def test_english_is_tokenized(tmp_path):

@@ -39,6 +39,7 @@ def test_json(pairs, tmp_path):
         "advice": found["findings"][0]["advice"],
         "split": "test",
         "lines": [1, 2, 3, 4, 5],
+        "left_out": 0,
     }
 
 

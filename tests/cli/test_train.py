@@ -46,7 +46,7 @@ class TestOwnData:
         finished = own("--train", "a.tsv", "--dev", "b.tsv", "--out", "run")
         assert finished.code == 0, finished.err
         assert "warning: a.tsv:2: a target of 3000 tokens needs about 324 GB" in finished.err
-        assert finished.err.splitlines()[-1] == "warning: left out: a.tsv: 1 long pairs"
+        assert finished.err.splitlines()[-1] == "warning: left out: a.tsv: 1 pair too long"
 
     def test_a_csv_file_is_one_line(self, own, tmp_path):
         write_lines(tmp_path / "a.tsv", *['"a b","b a"'] * 20)

@@ -53,10 +53,38 @@ def test_training_pairs_out_of_reach_are_left_out_and_listed(load, tmp_path):
     report = Messages()
     loaded = load(report, train=SHORT + LONG + SHORT, dev=OTHER)
     assert lines(loaded.train) == [1, 3]
-    assert loaded.left_out == (f"{tmp_path / 'train.tsv'}: 1 long pairs",)
+    assert loaded.left_out == (f"{tmp_path / 'train.tsv'}: 1 pair too long",)
     (warning,) = report.warned
     assert warning.startswith("left out 1 of 3 training pairs: their targets are longer than 2 copies")
-    assert warning.endswith(f"{tmp_path / 'train.tsv'}:2: 3 target tokens from 1 source tokens")
+    assert warning.endswith(f"{tmp_path / 'train.tsv'}:2: 3 target tokens from 1 source token")
+
+
+def test_of_many_pairs_that_are_left_out_the_first_are_named(load, tmp_path):
+    """A user who sets a small limit does not read thousands of lines."""
+    report = Messages()
+    settings = TRANSDUCER | {"data.max_length": 3}
+    loaded = load(report, settings, train=SHORT + LONG * 9 + "a b c d\tx y z w\n" * 8, dev=OTHER)
+    assert lines(loaded.train) == [1]
+    assert loaded.left_out == (f"{tmp_path / 'train.tsv'}: 17 pairs too long",)
+    beyond_reach, *beyond_length, others = report.warned
+    assert beyond_reach.splitlines()[-2:] == [
+        f"  {tmp_path / 'train.tsv'}:6: 3 target tokens from 1 source token",
+        "  and 4 pairs more",
+    ]
+    assert len(beyond_length) == 5
+    assert others.endswith("train.tsv: 3 pairs more too long to be trained on, of 9 in all; left out")
+
+
+def test_lengths_of_programs_are_counted_in_units(load):
+    report = Messages()
+    programs = "a\t( f ( g x ) )\na\t( f ( g y ) )\n" * 5
+    settings = TRANSDUCER | {"data.programs": "s-expression", "data.max_length": 2, "data.unit_share": 2}
+    settings |= {"data.unit_child_share": 2, "model.max_fertility": 4}
+    load(report, settings, train=programs + "a\t( f x )\n", dev="a\t( f x )\n")
+    assert (
+        "train.tsv:1: 1 source token and 3 target units are more than data.max_length = 2;"
+        in report.warned[0]
+    )
 
 
 def test_the_start_token_is_a_position_to_copy(load):
@@ -169,7 +197,8 @@ def test_pairs_beyond_the_greatest_length_are_not_trained_on(load, tmp_path, spl
     assert (lines(loaded.train), lines(loaded.reachable_dev)) == ([1], [1])
     (warning,) = report.warned
     if split == "train":
-        start = f"{tmp_path / 'train.tsv'}:2: 4 source and 4 target tokens are more than data.max_length = 3"
+        sizes = "4 source tokens and 4 target tokens are more than data.max_length = 3"
+        start = f"{tmp_path / 'train.tsv'}:2: {sizes}"
         assert warning == f"{start}; left out of training"
     else:
         assert warning.endswith(
@@ -183,7 +212,10 @@ def test_a_pair_that_is_far_longer_than_the_others_is_not_trained_on(load):
     loaded = load(report, settings, train=SHORT * 30 + long, dev=OTHER)
     assert len(loaded.train) == 30
     (warning,) = report.warned
-    assert "train.tsv:31: 150 source and 150 target tokens are more than data.max_length = 100, " in warning
+    assert (
+        "train.tsv:31: 150 source tokens and 150 target tokens are more than data.max_length = 100, "
+        in warning
+    )
     assert (
         len(load(report, settings | {"data.task": "mirror"}, train=SHORT * 30 + long, dev=OTHER).train) == 31
     )

@@ -60,8 +60,10 @@ def test_a_long_line_is_left_out(plan):
     long = f"{'red ' * 3000}\t{'rouge ' * 3000}"
     (before, after), planned = plan(*ROWS[:9], long, *ROWS[9:])
     (warning,) = before
-    assert warning.startswith("a.tsv:10: 1 pair of more than 100 tokens or units left out of training.")
-    assert after == ["left out: a.tsv: 1 pair of more than 100 tokens or units"]
+    assert warning.startswith(
+        "a.tsv:10: 1 pair of more than 100 source tokens or target tokens left out of training."
+    )
+    assert after == ["left out: a.tsv: 1 pair too long"]
     assert planned.look.settings["data.max_length"] == 100
 
 

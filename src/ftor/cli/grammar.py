@@ -46,7 +46,9 @@ def infer(
 
     report = TerminalReport()
     pairs = read_pairs(file)
-    programs = learn_programs(notation, {"train": pairs}, UnitSettings(), copies, report)
+    learned = learn_programs(notation, {"train": pairs}, UnitSettings(), copies)
+    learned.tell(report)
+    programs = learned.units
     if not isinstance(programs, Programs):
         raise DataError(f"{file}: the targets are not programs")
     text = inferred_grammar(encode_pairs(programs, pairs), programs, copies, generality, original)

@@ -61,11 +61,11 @@ class Started:
 
 @dataclass(frozen=True)
 class Progress:
-    """Number of examples that were trained on, of how many, and the time that the others take."""
+    """Number of examples that were trained on, of how many, and the time that the others take, if known."""
 
     done: int
     total: int
-    seconds_left: float
+    seconds_left: float | None
     kind: Literal["progress"] = "progress"
 
 

@@ -12,6 +12,7 @@ from ftor.datasets.splits import require_files
 from ftor.jobs import Job, Status, Workload
 from ftor.lab.ledger import Record, append_once, read_ledgers, seconds
 from ftor.lab.paper import TABLES, Row
+from ftor.reporting import percent
 
 SEED = ("seed", "training.seed")
 
@@ -134,4 +135,4 @@ def headline(record: Record) -> str:
     shares = {name: share for name, share in (test.get("shares") or {}).items() if name != "well_formed"}
     name, share = next(iter(shares.items()), ("exact_match", test["exact_match"]))
     with_grammar = " with the grammar" if "test_grammar" in record else ""
-    return f"{name.replace('_', ' ')} {100 * share:.1f} %{with_grammar}"
+    return f"{name.replace('_', ' ')} {percent(share)}{with_grammar}"

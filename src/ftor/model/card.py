@@ -4,6 +4,7 @@ from typing import Any
 
 from ftor.metrics import Metrics, format_score
 from ftor.model.model import Model
+from ftor.reporting import percent
 from ftor.text.emphasis import MARKER
 
 
@@ -73,8 +74,8 @@ def _results(metrics: dict[str, Any]) -> str:
             [
                 split.replace("_", ", "),
                 str(result.count),
-                f"{100 * result.accuracy:.1f} %",
-                f"{100 * result.exact_match:.1f} %",
+                percent(result.accuracy),
+                percent(result.exact_match),
                 f"{result.edit_distance:.2f}",
                 f"{result.length_error:.2f}",
                 *(format_score(name, score) for name, score in result.scores.items()),

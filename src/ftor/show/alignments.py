@@ -6,6 +6,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from ftor.reporting import percent
 from ftor.text.aligning import Alignments, source_tokens
 
 WORD_PAIRS_SHOWN = 20
@@ -25,7 +26,7 @@ def summary(alignments: Alignments) -> Group:
     counts = Table.grid(padding=(0, 2))
     counts.add_row("pairs", str(len(alignments.pairs)))
     counts.add_row("target positions", str(targets))
-    counts.add_row("of these aligned", f"{aligned} ({aligned / targets:.1%})")
+    counts.add_row("of these aligned", f"{aligned} ({percent(aligned / targets)})")
     if alignments.start_token:
         on_start = sum(i == 0 for links in alignments.confident for i, _ in links)
         counts.add_row("on the start token", str(on_start))

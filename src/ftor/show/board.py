@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ftor.jobs import JobState, Status, Workload
+from ftor.reporting import percent
 from ftor.show.progress import TerminalReport, clock
 
 STYLES: dict[JobState, str] = {"running": "bold", "failed": "red", "stopped": "yellow", "waiting": "dim"}
@@ -53,7 +54,7 @@ class Board:
             self._live.update(self._table(), refresh=True)
         elif time.monotonic() - self._last_line > SECONDS_BETWEEN_LINES:
             self._last_line = time.monotonic()
-            running = [f"{status.name} {100 * status.share:.0f} %" for status in self._in("running")]
+            running = [f"{status.name} {percent(status.share, 0)}" for status in self._in("running")]
             self.say(f"{', '.join(running) or 'nothing runs'} ({self._summary()})")
 
     def _in(self, *states: JobState) -> list[Status]:
@@ -68,7 +69,7 @@ class Board:
         too_many = len(statuses) > self._report.console.height - LINES_AROUND
         for status in self._in("running", "failed", "stopped") if too_many else statuses:
             left = clock(status.seconds_left) if status.state in ("running", "waiting") else ""
-            share = f"{100 * status.share:.0f} %" if status.state in ("running", "stopped") else ""
+            share = percent(status.share, 0) if status.state in ("running", "stopped") else ""
             style = STYLES.get(status.state)
             table.add_row(status.name, status.state, share, left, Text(status.note), style=style)
         waiting = len(self._in("waiting"))

@@ -7,6 +7,7 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
+from ftor.reporting import percent
 from ftor.tuning.look import Finding, Look
 from ftor.tuning.look.findings import Lengths, Value, Words
 
@@ -42,7 +43,7 @@ def _lengths(lengths: Lengths) -> tuple[str, ...]:
 
 
 def _words(words: Words) -> tuple[str, ...]:
-    return str(words.types), f"{words.seen_once:.0%}"
+    return str(words.types), percent(words.seen_once, 0)
 
 
 def _finding(finding: Finding, files: Mapping[str, str]) -> RenderableType:

@@ -7,6 +7,7 @@ from rich import console
 from rich.table import Table
 
 from ftor.metrics import Metrics, format_score
+from ftor.reporting import percent
 
 
 def summary(metrics: Metrics) -> Table:
@@ -15,11 +16,11 @@ def summary(metrics: Metrics) -> Table:
     table.columns[1].justify = "right"
     table.add_row("examples", str(metrics.count))
     for name, share in metrics.shares.items():
-        table.add_row(name.replace("_", " "), _percent(share))
+        table.add_row(name.replace("_", " "), percent(share))
     for name, score in metrics.scores.items():
         table.add_row(name, format_score(name, score))
-    table.add_row("exact match", _percent(metrics.exact_match))
-    table.add_row("right length", _percent(metrics.length_match))
+    table.add_row("exact match", percent(metrics.exact_match))
+    table.add_row("right length", percent(metrics.length_match))
     table.add_row("mean length error", f"{metrics.length_error:.2f}")
     table.add_row("mean edit distance", f"{metrics.edit_distance:.2f}")
     table.add_row("edits per gold token", f"{metrics.per:.4f}")
@@ -55,9 +56,5 @@ def _table(header: Sequence[str], rows: Sequence[tuple[int | float | None, ...]]
     for column in table.columns:
         column.justify = "right"
     for value, count, *shares in rows:
-        table.add_row(str(value), str(count), *(_percent(share) for share in shares if share is not None))
+        table.add_row(str(value), str(count), *(percent(share) for share in shares if share is not None))
     return table
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

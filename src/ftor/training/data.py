@@ -10,13 +10,13 @@ from ftor.config import Config, NetworkConfig
 from ftor.datasets import DATASETS
 from ftor.datasets.splits import hold_out, load_splits
 from ftor.model.model import Model
-from ftor.reporting import Report
+from ftor.reporting import Report, counted
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.comparing import looks_swapped, same_pairs
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
-from ftor.text.reading import DataError, Pair
+from ftor.text.reading import PROBLEMS_SHOWN, DataError, Pair
 from ftor.text.recombining import Recombiner, substituted
 
 BYTES_PER_CUBE = 12
@@ -69,7 +69,9 @@ def load_training_data(
         data = config.data
         files = {"train": splits.train, "dev": splits.dev or [], "test": splits.test}
         settings = UnitSettings(data.unit_share, data.unit_child_share, data.unit_count)
-        programs = learn_programs(data.programs, files, settings, config.model.copies, report)
+        learned = learn_programs(data.programs, files, settings, config.model.copies)
+        learned.tell(report)
+        programs = learned.units
     if programs is not None:
         splits = replace(
             splits,
@@ -77,13 +79,14 @@ def load_training_data(
             dev=None if splits.dev is None else encode_pairs(programs, splits.dev),
             test=encode_pairs(programs, splits.test),
         )
-    reachable = _reachable(splits.train, config, train_path, report)
+    part = "token" if programs is None else "unit"
+    reachable = _reachable(splits.train, config, train_path, part, report)
     if not reachable:
         raise DataError(f"{train_path}: all targets are too long for model.max_fertility")
     bound = config.data.max_length
     if bound is None and config.data.task not in DATASETS:
         bound = length_bound(reachable)
-    train = _affordable(reachable, config, bound, train_path, report)
+    train = _affordable(reachable, config, bound, train_path, part, report)
     too_long = len(splits.train) - len(train)
     dev = splits.dev
     if dev is None:
@@ -92,16 +95,17 @@ def load_training_data(
         _check_dev(dev, splits.train, splits.paths["dev"], train_path, report)
     train = _with_recombined(train, config, programs, report)
     _check_memory(train, config, train_path)
-    reachable_dev = [pair for pair in dev if _can_reach(pair, config) and not _excess(pair, config, bound)]
+    affordable_dev = [pair for pair in dev if not _excess(pair, config, bound, part)]
+    reachable_dev = [pair for pair in affordable_dev if _can_reach(pair, config)]
     dev_path = splits.paths.get("dev", train_path)
     if not reachable_dev:
         raise DataError(f"{dev_path}: all dev targets are too long for model.max_fertility or for training")
     if len(reachable_dev) < len(dev):
-        limit = "model.max_fertility" if all(not _excess(pair, config, bound) for pair in dev) else "training"
+        limit = "model.max_fertility" if len(affordable_dev) == len(dev) else "training"
         count = f"{len(dev) - len(reachable_dev)} of {len(dev)}"
         report.warn(f"{dev_path}: {count} dev targets are too long for {limit}; the dev loss leaves them out")
-    left_out = (*splits.left_out, *([f"{train_path}: {too_long} long pairs"] if too_long else []))
-    folder = data_folder
+    long = [f"{train_path}: {counted(too_long, 'pair')} too long"] if too_long else []
+    left_out, folder = (*splits.left_out, *long), data_folder
     return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), folder, programs, left_out)
 
 
@@ -160,48 +164,59 @@ def _can_reach(pair: Pair, config: Config) -> bool:
     return longest is None or len(pair.target) <= longest
 
 
-def _reachable(pairs: Sequence[Pair], config: Config, path: Path, report: Report) -> list[Pair]:
-    """The pairs whose target is not too long for the network. The others are listed."""
+def _reachable(pairs: Sequence[Pair], config: Config, path: Path, part: str, report: Report) -> list[Pair]:
+    """The pairs whose target is not too long for the network. The first others are listed."""
     too_long = [pair for pair in pairs if not _can_reach(pair, config)]
     if too_long:
-        listed = "\n".join(
-            f"  {path}:{pair.line}: {len(pair.target)} target tokens from {len(pair.source)} source tokens"
-            for pair in too_long
-        )
+        listed = [
+            f"  {path}:{pair.line}: {counted(len(pair.target), f'target {part}')} from "
+            f"{counted(len(pair.source), 'source token')}"
+            for pair in too_long[:PROBLEMS_SHOWN]
+        ]
+        more = len(too_long) - len(listed)
+        listed += [f"  and {counted(more, 'pair')} more"] if more else []
         report.warn(
             f"left out {len(too_long)} of {len(pairs)} training pairs: their targets are longer than "
-            f"{config.model.longest_target(1)} copies of each source token (model.max_fertility):\n{listed}"
+            f"{config.model.longest_target(1)} copies of each source token "
+            "(model.max_fertility):\n" + "\n".join(listed)
         )
     return [pair for pair in pairs if _can_reach(pair, config)]
 
 
 def _affordable(
-    pairs: Sequence[Pair], config: Config, bound: int | None, path: Path, report: Report
+    pairs: Sequence[Pair], config: Config, bound: int | None, path: Path, part: str, report: Report
 ) -> list[Pair]:
-    """The pairs that are not too long to be trained on. Each other one is named."""
-    kept = []
+    """The pairs that are not too long to be trained on. The first others are named."""
+    kept, left_out = [], list[str]()
     for pair in pairs:
-        excess = _excess(pair, config, bound)
+        excess = _excess(pair, config, bound, part)
         if excess:
-            report.warn(f"{path}:{pair.line}: {excess}; left out of training")
+            left_out.append(f"{path}:{pair.line}: {excess}; left out of training")
         else:
             kept.append(pair)
     if not kept:
-        raise DataError(f"{path}:{pairs[0].line}: {_excess(pairs[0], config, bound)}; so are all other pairs")
+        first = pairs[0]
+        raise DataError(f"{path}:{first.line}: {_excess(first, config, bound, part)}; so are all other pairs")
+    for message in left_out[:PROBLEMS_SHOWN]:
+        report.warn(message)
+    if len(left_out) > PROBLEMS_SHOWN:
+        more = counted(len(left_out) - PROBLEMS_SHOWN, "pair")
+        report.warn(f"{path}: {more} more too long to be trained on, of {len(pairs)} in all; left out")
     return kept
 
 
-def _excess(pair: Pair, config: Config, bound: int | None) -> str:
-    """Why a pair is too long to be trained on. Empty if it is not."""
-    source, target = len(pair.source), len(pair.target)
+def _excess(pair: Pair, config: Config, bound: int | None, part: str) -> str:
+    """Why a pair, whose target consists of `part`s, is too long to be trained on. Empty if it is not."""
     if bound is not None and longer_side(pair) > bound:
         far = "" if config.data.max_length else ", which nearly all others are far below"
-        return f"{source} source and {target} target tokens are more than data.max_length = {bound}{far}"
+        source, target = len(pair.source), len(pair.target)
+        sizes = f"{counted(source, 'source token')} and {counted(target, f'target {part}')}"
+        return f"{sizes} are more than data.max_length = {bound}{far}"
     needed, free = _bytes(pair, config.model), psutil.virtual_memory().available
     if needed > free:
         return (
-            f"a target of {target} tokens needs about {needed / 1e9:.0f} GB of memory for its reorderings, "
-            f"and {free / 1e9:.0f} GB are free"
+            f"a target of {counted(len(pair.target), part)} needs about {needed / 1e9:.0f} GB of memory for "
+            f"its reorderings, and {free / 1e9:.0f} GB are free"
         )
     return ""
 

@@ -23,7 +23,7 @@ from ftor.model.card import model_card
 from ftor.model.model import OWN, Model
 from ftor.model.tensors import load_tensors
 from ftor.networks import Losses, Network
-from ftor.reporting import Count, Report
+from ftor.reporting import Count, Report, percent
 from ftor.text.batches import Batch, bucketed
 from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.seeds import derived_seed
@@ -258,7 +258,7 @@ class Trainer:
             f"epoch {state.epoch}/{self.config.training.epochs}: tokens {record['tokens']:.4f}, "
             + (f"length {record['length']:.4f}, " if self.config.model.structured else "")
             + f"dev loss {record['dev_loss']:.4f}, "
-            + "".join(f"dev {name.replace('_', ' ')} {100 * value:.1f} %, " for name, value in shares)
+            + "".join(f"dev {name.replace('_', ' ')} {percent(value)}, " for name, value in shares)
             + f"{record['examples_per_second']:.0f} examples/s"
             + (" (best so far)" if is_best else "")
         )
@@ -320,7 +320,7 @@ class Trainer:
             f"{name} {max(value / examples, 0):.3f}" for name, value in terms if name == "tokens" or value
         ]
         history = self.state.history
-        dev = [f"dev {100 * history[-1]['dev_exact_match']:.1f} %"] if history else []
+        dev = [f"dev {percent(history[-1]['dev_exact_match'])}"] if history else []
         return " ".join([f"epoch {self.state.epoch + 1}", *shown, *dev])
 
 

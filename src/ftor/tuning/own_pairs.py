@@ -16,7 +16,7 @@ from ftor.files import write_text
 from ftor.jobs import Status, run_jobs
 from ftor.jobs.loop import Board
 from ftor.jobs.processes import Processes, cores
-from ftor.reporting import SILENT, Report
+from ftor.reporting import SILENT, Report, counted
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import encode_pairs, learn_programs
 from ftor.text.reading import Pair, PairsFile
@@ -168,7 +168,7 @@ def _in_units(found: Look, pairs: Sequence[Pair]) -> list[Pair]:
     if notation == "none":
         return list(pairs)
     copying = bool(found.settings.get("model.copying"))
-    programs = learn_programs(notation, {"train": pairs}, UnitSettings(), copying, SILENT)
+    programs = learn_programs(notation, {"train": pairs}, UnitSettings(), copying).units
     return list(pairs) if programs is None else encode_pairs(programs, pairs)
 
 
@@ -210,8 +210,8 @@ def finish(race: Race, folder: Path) -> Choice:
 def warn_of_left_out(request: Request, found: Look, report: Report) -> None:
     """Warn of the lines that were no pairs, and of pairs that were too long."""
     left_out = [file.left_out for file in _read(request, SILENT).values() if file.problems]
-    long = [finding.text for finding in found.findings if finding.kind == "too-long"]
-    left_out += [f"{request.train}: {text.removesuffix(' left out of training.')}" for text in long]
+    long = sum(finding.left_out for finding in found.findings)
+    left_out += [f"{request.train}: {counted(long, 'pair')} too long"] if long else []
     if left_out:
         report.warn(f"left out: {'; '.join(left_out)}")
 

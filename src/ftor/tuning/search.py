@@ -8,9 +8,9 @@ from typing import Any
 from ftor.config import ConfigError
 from ftor.files import read_json_lines
 from ftor.jobs import Job, Status, Workload
-from ftor.reporting import Report
+from ftor.reporting import Report, percent
 from ftor.tuning.store import Store, run_name
-from ftor.tuning.trials import FINALISTS, Trial, TrialState, objective_key, percent, result_of, to_check
+from ftor.tuning.trials import FINALISTS, Trial, TrialState, objective_key, result_of, to_check
 
 
 class Search(Workload):

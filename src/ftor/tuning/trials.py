@@ -122,8 +122,3 @@ def result_of(record: Mapping[str, Any], log: Sequence[Mapping[str, Any]], objec
 def short(value: Value) -> str:
     """Format a value with three digits."""
     return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def percent(value: float) -> str:
-    """Format a share or score as the tables do."""
-    return f"{100 * value:.1f} %"

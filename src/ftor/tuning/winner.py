@@ -8,9 +8,10 @@ import tomli_w
 
 from ftor.config import Config
 from ftor.files import write_text
+from ftor.reporting import percent
 from ftor.tuning.plan import Plan
 from ftor.tuning.space import value_of
-from ftor.tuning.trials import Trial, finalists, percent
+from ftor.tuning.trials import Trial, finalists
 
 
 def conclusion(plan: Plan, trials: Sequence[Trial], best: Trial) -> str:

@@ -183,6 +183,33 @@ def test_settings_make_a_configuration(make):
         assert getattr(getattr(config, section), name) == value, key
 
 
+def finding_of(rows, kind):
+    (found,) = [finding for finding in look(pairs_of(rows)).findings if finding.kind == kind]
+    return found
+
+
+def test_brackets_in_quotes_make_no_program():
+    """It is said that they are plain tokens, not that programs are written in several ways."""
+    found = finding_of([(f"say {n}", f'"a ( {n}"') for n in range(30)], "programs")
+    assert (found.text, found.warning) == ("Targets are plain tokens, not programs.", False)
+
+
+def test_programs_that_are_written_in_two_ways():
+    rows = [(f"say {n}", f"(f {n})" if n % 2 else f"( f {n} )") for n in range(30)]
+    found = finding_of(rows, "programs")
+    assert found.text.startswith("Targets are programs (s-expression), but written in several ways: line 2: ")
+    assert found.advice.startswith("Write all of them in one way: ")
+
+
+def test_findings_count_units_where_targets_are_in_units():
+    units = [finding.text for finding in look(timers()).findings]
+    tokens = [finding.text for finding in look(reversed_words()).findings]
+    assert any("up to 1 unit for each source token" in text for text in units)
+    assert not any("target tokens" in text for text in units)
+    assert any("the longest target has 6 tokens" in text for text in tokens)
+    assert not any("unit" in text for text in tokens)
+
+
 @pytest.mark.parametrize("rows", [[("a", "b")], [("a", "b")] * 5, [("a b", "a b")] * 2])
 def test_a_few_pairs_are_looked_at_too(rows):
     assert look(pairs_of(rows)).pairs["train"] == len(rows)

@@ -31,7 +31,9 @@ def recombine(
 
     report = TerminalReport()
     pairs = PairsFile.read(file, report=report).pairs
-    programs = learn_programs(AUTO, {"train": pairs}, UnitSettings(), copying=False, report=report)
+    learned = learn_programs(AUTO, {"train": pairs}, UnitSettings(), copying=False)
+    learned.tell(report)
+    programs = learned.units
     if isinstance(programs, Programs):
         pairs = encode_pairs(programs, pairs)
         iterations = Config.load("programs").training.alignment_iterations

@@ -6,8 +6,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from ftor.reporting import percent
 from ftor.tuning.plan import Plan
-from ftor.tuning.trials import Trial, percent, short, to_check, winner
+from ftor.tuning.trials import Trial, short, to_check, winner
 from ftor.tuning.winner import conclusion
 
 WIDTH = 160

@@ -50,7 +50,7 @@ def _find(targets: Sequence[str]) -> tuple[Notation | None, list[Program], dict[
         except ProgramError as error:
             reasons[name] = str(error)
             continue
-        reasons[name] = _lacks_structure(name, programs)
+        reasons[name] = lacks_structure(name, programs)
         if not reasons[name]:
             return notation, programs, reasons
     return None, [], reasons
@@ -62,7 +62,7 @@ def _check_first_symbol(targets: Sequence[str]) -> None:
         raise ProgramError(_NO_PREFIX)
 
 
-def _lacks_structure(name: str, programs: Sequence[Program]) -> str:
+def lacks_structure(name: str, programs: Sequence[Program]) -> str:
     """Why programs are no trees worth the name, or nothing."""
     if name != "prefix":
         brackets = {"apply", "list", "object", "array"}

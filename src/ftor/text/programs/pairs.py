@@ -1,7 +1,7 @@
 """Pairs whose targets are in units instead of tokens: trees of programs, or tokens that come together."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ftor.reporting import Report
@@ -23,50 +23,74 @@ def read_units(values: Mapping[str, Any]) -> TargetUnits:
     return kind.from_dict(values)
 
 
+@dataclass(frozen=True)
+class Learned:
+    """What was learned about the targets of pairs.
+
+    Attributes:
+        units: how targets are written in units. None if they stay plain tokens.
+        problem: why they stay plain tokens. Empty if they do not.
+        unexpected: whether they were expected to be programs: the user named their notation, or only a few
+            lines stand in the way.
+        tokens, length: mean number of tokens, and of units, of a training target.
+        types: the number of different units of the training targets.
+    """
+
+    units: TargetUnits | None
+    problem: str = ""
+    unexpected: bool = False
+    tokens: float = 0.0
+    length: float = 0.0
+    types: int = 0
+
+    def __str__(self) -> str:
+        if self.units is None:
+            return f"plain tokens, because {self.problem}"
+        what = "tokens" if isinstance(self.units, TokenUnits) else f"programs ({self.units.notation.name})"
+        lengths = f"{self.length:.1f} units each, not {self.tokens:.1f} tokens"
+        return f"{what}, {lengths}; there are {self.types} units"
+
+    def tell(self, report: Report) -> None:
+        """Say it, or warn of it."""
+        (report.warn if self.unexpected else report.say)(f"targets: {self}")
+
+
 def learn_programs(
-    notation: str,
-    splits: Mapping[str, Sequence[Pair]],
-    settings: UnitSettings,
-    copying: bool,
-    report: Report,
-) -> TargetUnits | None:
-    """Learn the units of the training targets. None if not all targets of all splits can be written in them.
+    notation: str, splits: Mapping[str, Sequence[Pair]], settings: UnitSettings, copying: bool
+) -> Learned:
+    """Learn the units of the training targets, if all targets of all splits can be written in them.
 
     Args:
         notation: the name of a notation, `AUTO`, or `TOKENS` for targets that are no trees.
         splits: the pairs of "train" and of other files.
         settings: when units are joined.
         copying: whether the model copies. Words of sources then stay units of their own.
-        report: receives what was learned, or which line is no program.
     """
     train = splits["train"]
     copied = {word for pair in train for word in pair.source} if copying else set()
     targets = [target_text(pair, notation == TOKENS) for pair in train]
-    programs: TargetUnits
+    units: TargetUnits
     try:
         if notation == TOKENS:
-            programs = TokenUnits.learn(targets, settings, copied)
+            units = TokenUnits.learn(targets, settings, copied)
         else:
-            programs = Programs.learn(targets, None if notation == AUTO else notation, settings, copied)
+            units = Programs.learn(targets, None if notation == AUTO else notation, settings, copied)
     except ProgramError as error:
         if notation == AUTO:
-            report.say(f"targets: plain tokens, because they are no programs:\n{_indented(str(error))}")
-        else:
-            report.warn(f"targets: plain tokens, because training is not {notation}: {error}")
-        return None
+            return Learned(None, f"they are no programs:\n{_indented(str(error))}")
+        return Learned(None, f"training is not {notation}: {error}", unexpected=True)
     for split, pairs in splits.items():
         for pair in pairs:
-            problem = _problem(programs, pair)
+            problem = _problem(units, pair)
             if problem:
-                report.warn(f"targets: plain tokens, because of {split} line {pair.line}: {problem}")
-                return None
-    before = sum(len(pair.target) for pair in train) / len(train)
-    encoded = encode_pairs(programs, train)
-    after = sum(len(pair.target) for pair in encoded) / len(train)
-    units = len({unit for pair in encoded for unit in pair.target})
-    what = "tokens" if isinstance(programs, TokenUnits) else f"programs ({programs.notation.name})"
-    report.say(f"targets: {what}, {after:.1f} units each, not {before:.1f} tokens; there are {units} units")
-    return programs
+                return Learned(None, f"of {split} line {pair.line}: {problem}", unexpected=True)
+    encoded = encode_pairs(units, train)
+    return Learned(
+        units,
+        tokens=sum(len(pair.target) for pair in train) / len(train),
+        length=sum(len(pair.target) for pair in encoded) / len(train),
+        types=len({unit for pair in encoded for unit in pair.target}),
+    )
 
 
 def _indented(text: str) -> str:

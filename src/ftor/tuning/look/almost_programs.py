@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ftor.text.programs import Notation, ProgramError, learn
+from ftor.text.programs.codec import lacks_structure
 from ftor.text.reading import Pair
 from ftor.tuning.look.examples import lines_of
 from ftor.tuning.look.findings import Finding, Value
@@ -25,7 +26,8 @@ def not_programs(pairs: Sequence[Pair], settings: dict[str, Value]) -> Finding:
             )
         else:
             text = f"Targets are programs ({name}), but written in several ways: {_spacing(name, pairs)}."
-        advice = "Mend these lines: programs are learnt far better as trees than as plain tokens."
+        what = "Mend these lines" if bad else "Write all of them in one way"
+        advice = f"{what}: programs are learnt far better as trees than as plain tokens."
         lines = lines_of(pair for pair, _ in bad)
         return Finding(
             kind="programs", text=text, warning=True, settings=settings, advice=advice, lines=lines
@@ -38,10 +40,10 @@ def _problem(name: str, text: str) -> str:
     if not any(bracket in text for bracket in BRACKETS):
         return "it has no brackets"
     try:
-        Notation(name).read(text)
+        program = Notation(name).read(text)
     except ProgramError as error:
         return str(error)
-    return ""
+    return "it has no brackets" if lacks_structure(name, [program]) else ""  # those in quotes are none
 
 
 def _spacing(name: str, pairs: Sequence[Pair]) -> str:
@@ -50,4 +52,4 @@ def _spacing(name: str, pairs: Sequence[Pair]) -> str:
         learn(name, [pair.target_text for pair in pairs])
     except ProgramError as error:
         return str(error)
-    return "no target has brackets"
+    raise AssertionError("programs that can be learned are not asked about")

@@ -5,9 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ftor.reporting import percent
 from ftor.text.reading import Pair
 from ftor.tuning.look.examples import some_of
-from ftor.tuning.look.findings import Copies, Finding, Value
+from ftor.tuning.look.findings import Copies, Finding, Part, Value
 
 QUOTES = "\"'`“”‘’"
 NUMBER = re.compile(r"[+-]?\d+([.,:/-]\d+)*")
@@ -98,7 +99,7 @@ class CopyCounts:
         )
 
 
-def decide(counts: CopyCounts, needed_later: Sequence[str]) -> Decision:
+def decide(counts: CopyCounts, needed_later: Sequence[str], part: Part) -> Decision:
     """Whether the model should copy.
 
     A copied word that no other pair has is the evidence: only copying can write such a word in a new pair.
@@ -106,12 +107,13 @@ def decide(counts: CopyCounts, needed_later: Sequence[str]) -> Decision:
     Args:
         counts: the copies of the training pairs.
         needed_later: copied words of dev targets that training targets lack.
+        part: what targets consist of.
     """
     copies = counts.summary()
     rare = len(counts.rare_copied) >= RARE_TYPES and copies.rare_copied >= RARE_COPIED
     numbers = copies.number_types >= NUMBER_TYPES and copies.numbers_copied >= NUMBERS_COPIED
     if not (rare or numbers or needed_later):
-        return _no_evidence(counts, copies)
+        return _no_evidence(counts, copies, part)
     settings: dict[str, Value] = {"model.copying": True, "training.word_dropout": 0.1}
     case = sum(counts.case_only[token] > 0 for token in counts.rare_copied)
     if case > OTHER_CASE * max(len(counts.rare_copied), 1):
@@ -123,23 +125,22 @@ def decide(counts: CopyCounts, needed_later: Sequence[str]) -> Decision:
             f"of its source ({some_of(counts.rare_copied)})"
         )
     if numbers:
-        why.append(f"{copies.numbers_copied:.0%} of the numbers in targets stand in the source")
+        why.append(f"{percent(copies.numbers_copied, 0)} of the numbers in targets stand in the source")
     if needed_later:
         why.append(f"dev targets have new words of their sources ({some_of(needed_later)})")
     text = f"Words are copied: {'; '.join(why)}."
     return Decision(Finding(kind="copying", text=text, settings=settings), {})
 
 
-def _no_evidence(counts: CopyCounts, copies: Copies) -> Decision:
+def _no_evidence(counts: CopyCounts, copies: Copies, part: Part) -> Decision:
     if len(counts.faithful) >= FAITHFUL_TYPES:
         text = (
             f"{len(counts.faithful)} words stand in a target whenever they stand in its source "
             f"({some_of(counts.faithful)}), but all of them are frequent: copying may help or not."
         )
         return Decision(Finding(kind="copying", text=text), {"model.copying": (False, True)})
-    text = (
-        f"{copies.same:.0%} of the target tokens are words of their source; none of them calls for copying."
-    )
+    share = percent(copies.same, 0)
+    text = f"{share} of the target {part}s are words of their source; none of them calls for copying."
     settings: dict[str, Value] = {"model.copying": False}
     return Decision(Finding(kind="copying", text=text, settings=settings), {})
 
@@ -147,6 +148,7 @@ def _no_evidence(counts: CopyCounts, copies: Copies) -> Decision:
 def quotes(copies: Copies, programs: bool) -> Iterator[Finding]:
     """Say that words are only copied with quotes around them, which plain copying cannot do."""
     if not programs and copies.quoted >= QUOTED:
-        text = f"{copies.quoted:.0%} of the target tokens are words of their source with quotes around them."
+        share = percent(copies.quoted, 0)
+        text = f"{share} of the target tokens are words of their source with quotes around them."
         advice = "Write a space between quotes and words in the targets, so that the words can be copied."
         yield Finding(kind="quotes", text=text, warning=True, advice=advice)

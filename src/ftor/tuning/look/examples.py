@@ -15,8 +15,3 @@ def lines_of(pairs: Iterable[Pair]) -> tuple[int, ...]:
 def some_of(words: Sequence[str]) -> str:
     """The first few words, and `…` if there are more."""
     return ", ".join(words[:EXAMPLES]) + (", …" if len(words) > EXAMPLES else "")
-
-
-def pairs_counted(count: int) -> str:
-    """`1 pair`, `2 pairs`."""
-    return f"{count} pair" + "s" * (count > 1)

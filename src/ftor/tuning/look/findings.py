@@ -38,12 +38,14 @@ Kind = Literal[
     "longer",
 ]
 """What a finding is about. The page "When it does not work" has a section for each."""
+Part = Literal["token", "unit"]
+"""What targets consist of: tokens, or units if they are written in units."""
 Order = Literal["none", "separable", "not separable"]
 """The reordering that a pair needs."""
 
 
 class Record(BaseModel):
-    """Values that are printed as JSON."""
+    """Values that are written as JSON."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", protected_namespaces=())
 
@@ -59,6 +61,7 @@ class Finding(Record):
         advice: what to do, where no setting helps.
         split: the file that `lines` are in.
         lines: example lines of that file.
+        left_out: the number of training pairs that are left out.
     """
 
     kind: Kind
@@ -68,6 +71,7 @@ class Finding(Record):
     advice: str = ""
     split: Split = "train"
     lines: tuple[int, ...] = ()
+    left_out: int = 0
 
     def message(self, files: Mapping[str, Path]) -> str:
         """The finding in one line, with the file and its first example line if there is one.

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ftor.ops.arrays import Array
+from ftor.reporting import percent
 from ftor.text.aligning import poisson
 from ftor.text.reading import Pair
 from ftor.tuning.look.examples import lines_of
-from ftor.tuning.look.findings import Alignment, Finding, Order
+from ftor.tuning.look.findings import Alignment, Finding, Order, Part
 from ftor.tuning.look.orders import crossings, inseparable_blocks, needed_order, repeats, words_first
 
 THRESHOLD = 0.8
@@ -119,8 +120,8 @@ def explained(links: Sequence[Links]) -> float:
     return sum(word is not None for one in links for word in one.words) / tokens if tokens else 0.0
 
 
-def summarise(links: Sequence[Links]) -> tuple[Alignment, list[Finding]]:
-    """The numbers and findings of linked pairs."""
+def summarise(links: Sequence[Links], part: Part) -> tuple[Alignment, list[Finding]]:
+    """The numbers and findings of linked pairs, whose targets consist of `part`s."""
     count = max(len(links), 1)
     necessary = _Necessary(links)
     needed = [necessary.positions(one) for one in links]
@@ -146,7 +147,7 @@ def summarise(links: Sequence[Links]) -> tuple[Alignment, list[Finding]]:
         for one, some, order in zip(links, needed, orders, strict=True)
         if order == "not separable"
     ]
-    findings = [_coverage(alignment), _orders(alignment)]
+    findings = [_coverage(alignment, part), _orders(alignment)]
     if alignment.doubling > NOTABLE:
         findings.append(_doubling(alignment, doubled))
     elif alignment.not_separable > NOTABLE:
@@ -176,21 +177,22 @@ def is_doubled(links: Links) -> bool:
     return repeats(written, source) > 1
 
 
-def _coverage(alignment: Alignment) -> Finding:
-    text = f"An aligner is sure where {alignment.explained:.0%} of the target tokens come from."
+def _coverage(alignment: Alignment, part: Part) -> Finding:
+    text = f"An aligner is sure where {percent(alignment.explained, 0)} of the target {part}s come from."
     return Finding(kind="alignment", text=text)
 
 
 def _orders(alignment: Alignment) -> Finding:
     text = (
-        f"By these links {alignment.none:.0%} of the pairs need no reordering, {alignment.separable:.0%} a "
-        f"separable one, {alignment.not_separable:.0%} one that is not separable."
+        f"By these links {percent(alignment.none, 0)} of the pairs need no reordering, "
+        f"{percent(alignment.separable, 0)} a separable one, "
+        f"{percent(alignment.not_separable, 0)} one that is not separable."
     )
     return Finding(kind="reordering", text=text)
 
 
 def _not_separable(alignment: Alignment, crossed: Sequence[tuple[Pair, list[int]]]) -> Finding:
-    share = f"{alignment.not_separable:.0%}"
+    share = percent(alignment.not_separable, 0)
     text = f"{share} of the pairs need a reordering that is not separable: {reason(*crossed[0])}."
     advice = "The transducer cannot reorder these pairs as the links say; compare it with the LSTM."
     if alignment.not_separable > MANY:
@@ -202,7 +204,7 @@ def _not_separable(alignment: Alignment, crossed: Sequence[tuple[Pair, list[int]
 def _doubling(alignment: Alignment, doubled: Sequence[Links]) -> Finding:
     first = max(doubled, key=lambda one: len(one.pair.source))
     text = (
-        f"The target repeats the whole source in {alignment.doubling:.0%} of the pairs, as in line "
+        f"The target repeats the whole source in {percent(alignment.doubling, 0)} of the pairs, as in line "
         f"{first.pair.line}: {_shown(first.pair.source)} → {_shown(first.pair.target)}. "
         "This is not a separable reordering of copied words."
     )

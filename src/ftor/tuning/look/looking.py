@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from ftor.reporting import SILENT, Report
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs
@@ -12,7 +11,7 @@ from ftor.text.programs.tokens import TOKENS
 from ftor.text.reading import Pair
 from ftor.tuning.look import copies, dev_and_test, linking, oddities, sizes
 from ftor.tuning.look.almost_programs import not_programs
-from ftor.tuning.look.findings import Finding, Lengths, Look, Split, Words
+from ftor.tuning.look.findings import Finding, Lengths, Look, Part, Split, Words
 
 MOST_PAIRS = 5000
 """From more pairs, programs are learnt from a sample. Training reads all of them."""
@@ -33,25 +32,26 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
     programs, program_finding = _programs(splits, copying=True)
     all_units = _units(programs, train)
     counts = copies.CopyCounts(_without_long(all_units))
-    copying = copies.decide(counts, _new_copies(counts, _units(programs, dev)))
+    part: Part = "token" if programs is None else "unit"
+    copying = copies.decide(counts, _new_copies(counts, _units(programs, dev)), part)
     if programs is not None and not copying.finding.settings.get("model.copying"):
         programs, program_finding = _programs(splits, copying=False)
         all_units = _units(programs, train)
     bound = length_bound(all_units)
     train_units = _without_long(all_units)
     links = linking.link(linking.sample(train_units))
-    alignment, alignment_findings = linking.summarise(links)
+    alignment, alignment_findings = linking.summarise(links, part)
     need = sizes.fertility(train_units, links)
     copy_summary = counts.summary()
     findings = [
-        sizes.by_size(train_units),
-        sizes.max_fertility(need, train_units),
+        sizes.by_size(train_units, part),
+        sizes.max_fertility(need, train_units, part),
         program_finding,
         copying.finding,
         *copies.quotes(copy_summary, isinstance(programs, Programs)),
         *alignment_findings,
-        *([] if bound is None else [oddities.too_long(all_units, bound)]),
-        *oddities.oddities(train, train_units),
+        *([] if bound is None else [oddities.too_long(all_units, bound, part)]),
+        *oddities.oddities(train, train_units, part),
     ]
     others: dict[Split, Sequence[Pair]] = {"dev": dev, "test": test}
     for split, pairs in others.items():
@@ -90,32 +90,16 @@ def _new_copies(counts: copies.CopyCounts, dev: Sequence[Pair]) -> list[str]:
     return list(new)
 
 
-class _Heard(Report):
-    """Keeps what is said."""
-
-    def __init__(self) -> None:
-        self.said: list[str] = []
-        self.warned: list[str] = []
-
-    def say(self, text: str) -> None:
-        self.said.append(text)
-
-    def warn(self, text: str) -> None:
-        self.warned.append(text)
-
-
 def _programs(splits: Mapping[str, Sequence[Pair]], copying: bool) -> tuple[TargetUnits | None, Finding]:
     """How targets are read as programs, if they are, and what that gives."""
-    heard = _Heard()
-    programs = learn_programs(AUTO, splits, UnitSettings(), copying, heard)
-    if programs is None and not heard.warned:
+    learned = learn_programs(AUTO, splits, UnitSettings(), copying)
+    if learned.units is None and not learned.unexpected:
         return _token_units(splits, copying)
-    text = (heard.warned or heard.said)[0].removeprefix("targets: ")
-    return programs, Finding(
+    return learned.units, Finding(
         kind="programs",
-        text=f"Targets: {text}.",
-        warning=bool(heard.warned),
-        settings={"data.programs": "none" if programs is None else AUTO},
+        text=f"Targets: {learned}.",
+        warning=learned.unexpected,
+        settings={"data.programs": "none" if learned.units is None else AUTO},
     )
 
 
@@ -123,17 +107,14 @@ def _token_units(splits: Mapping[str, Sequence[Pair]], copying: bool) -> tuple[T
     """Targets that are no programs: in units of tokens that come together, if that makes them far shorter."""
     train = splits["train"]
     finding = not_programs(train, {"data.programs": "none"})
-    units = learn_programs(TOKENS, splits, UnitSettings(), copying, SILENT)
-    if units is None or finding.warning:
-        return None, finding
-    before, after = (sum(len(pair.target) for pair in some) for some in (train, encode_pairs(units, train)))
-    if before < SHORTER * after:
+    learned = learn_programs(TOKENS, splits, UnitSettings(), copying)
+    if learned.units is None or finding.warning or learned.tokens < SHORTER * learned.length:
         return None, finding
     text = (
         "Targets are plain tokens, but many of them always come together: "
-        f"{after / len(train):.1f} units each, not {before / len(train):.1f} tokens."
+        f"{learned.length:.1f} units each, not {learned.tokens:.1f} tokens."
     )
-    return units, Finding(kind="programs", text=text, settings={"data.programs": TOKENS})
+    return learned.units, Finding(kind="programs", text=text, settings={"data.programs": TOKENS})
 
 
 def _units(programs: TargetUnits | None, pairs: Sequence[Pair]) -> list[Pair]:

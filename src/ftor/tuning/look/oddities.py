@@ -6,11 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import median
 
+from ftor.reporting import counted
 from ftor.text.lengths import longer_side
 from ftor.text.reading import Pair
 from ftor.tuning.look.association import association
-from ftor.tuning.look.examples import EXAMPLES, lines_of, pairs_counted
-from ftor.tuning.look.findings import Finding, Value
+from ftor.tuning.look.examples import EXAMPLES, lines_of
+from ftor.tuning.look.findings import Finding, Part, Value
 
 OUTLIER = 8.0
 """Median deviations of the log length ratio beyond which a pair differs from the rest."""
@@ -63,12 +64,13 @@ MARKS = ".,;:?!"
 MOJIBAKE = ("Ã", "â€", "Â", "\ufffd")
 
 
-def oddities(pairs: Sequence[Pair], units: Sequence[Pair]) -> Iterator[Finding]:
+def oddities(pairs: Sequence[Pair], units: Sequence[Pair], part: Part) -> Iterator[Finding]:
     """Findings about training pairs.
 
     Args:
         pairs: the pairs as they are written.
         units: the same pairs with targets in units, if they are programs.
+        part: what the targets of `units` consist of.
     """
     yield from _header(pairs[0])
     yield from _duplicates(pairs)
@@ -77,19 +79,26 @@ def oddities(pairs: Sequence[Pair], units: Sequence[Pair]) -> Iterator[Finding]:
     yield from _one_token(pairs)
     yield from _twins(pairs)
     if len(pairs) >= LEAST_PAIRS:
-        yield from _length_ratios(units)
+        yield from _length_ratios(units, part)
         yield from _untranslated(pairs)
         yield from _characters(pairs)
 
 
-def too_long(units: Sequence[Pair], bound: int) -> Finding:
+def too_long(units: Sequence[Pair], bound: int, part: Part) -> Finding:
     """The pairs beyond a `length_bound`."""
     long = [pair for pair in units if longer_side(pair) > bound]
-    text = f"{pairs_counted(len(long))} of more than {bound} tokens or units left out of training."
+    pairs = counted(len(long), "pair")
+    text = f"{pairs} of more than {bound} source tokens or target {part}s left out of training."
     advice = "Each is far longer than nearly all others, and would cost more than all of them together."
     settings: dict[str, Value] = {"data.max_length": bound}
     return Finding(
-        kind="too-long", text=text, warning=True, settings=settings, advice=advice, lines=lines_of(long)
+        kind="too-long",
+        text=text,
+        warning=True,
+        settings=settings,
+        advice=advice,
+        lines=lines_of(long),
+        left_out=len(long),
     )
 
 
@@ -179,7 +188,7 @@ def _case_matters(pairs: Sequence[Pair]) -> bool:
     return False
 
 
-def _length_ratios(units: Sequence[Pair]) -> Iterator[Finding]:
+def _length_ratios(units: Sequence[Pair], part: Part) -> Iterator[Finding]:
     ratios = [math.log(len(pair.target) / (len(pair.source) + 1)) for pair in units]
     middle = median(ratios)
     deviation = max(median(abs(ratio - middle) for ratio in ratios), LEAST_DEVIATION)
@@ -189,8 +198,9 @@ def _length_ratios(units: Sequence[Pair]) -> Iterator[Finding]:
     if odd and len(odd) <= RARE * len(units):
         first = odd[0]
         text = (
-            f"{pairs_counted(len(odd))} with a far longer or shorter target than the rest, such as line "
-            f"{first.line}: {len(first.source)} source tokens, {len(first.target)} target tokens or units."
+            f"{counted(len(odd), 'pair')} with a far longer or shorter target than the rest, such as line "
+            f"{first.line}: {counted(len(first.source), 'source token')}, "
+            f"{counted(len(first.target), f'target {part}')}."
         )
         advice = "Read these lines: often a line is cut, or two are joined."
         yield Finding(kind="lengths", text=text, warning=True, advice=advice, lines=lines_of(odd))
@@ -201,7 +211,7 @@ def _untranslated(pairs: Sequence[Pair]) -> Iterator[Finding]:
     copied = sum(token in pair.source for pair in pairs for token in pair.target)
     usual = copied > COPIED * sum(len(pair.target) for pair in pairs)
     if same and len(same) <= RARE * len(pairs) and not usual:
-        text = f"{pairs_counted(len(same))} whose target is the source itself, unlike nearly all others."
+        text = f"{counted(len(same), 'pair')} whose target is the source itself, unlike nearly all others."
         advice = "Read these lines: they may not have been translated."
         yield Finding(kind="untranslated", text=text, warning=True, advice=advice, lines=lines_of(same))
 
@@ -217,7 +227,7 @@ def _characters(pairs: Sequence[Pair]) -> Iterator[Finding]:
                 pairs_with["characters of a wrong encoding"].append(pair)
     for kind, some in pairs_with.items():
         if len(some) <= RARE * len(pairs) or kind == "characters of a wrong encoding":
-            text = f"{pairs_counted(len(some))} with {kind}, unlike nearly all others."
+            text = f"{counted(len(some), 'pair')} with {kind}, unlike nearly all others."
             advice = "Read these lines: they may be of another language, or damaged."
             yield Finding(kind="characters", text=text, warning=True, advice=advice, lines=lines_of(some))
 

@@ -4,10 +4,11 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+from ftor.reporting import counted
 from ftor.text.lengths import percentile
 from ftor.text.reading import Pair
-from ftor.tuning.look.examples import lines_of, pairs_counted
-from ftor.tuning.look.findings import Fertility, Finding, Value
+from ftor.tuning.look.examples import lines_of
+from ftor.tuning.look.findings import Fertility, Finding, Part, Value
 from ftor.tuning.look.linking import Links
 
 MOST = 0.99
@@ -52,27 +53,28 @@ def fertility(pairs: Sequence[Pair], links: Sequence[Links]) -> Fertility:
     )
 
 
-def max_fertility(need: Fertility, pairs: Sequence[Pair]) -> Finding:
+def max_fertility(need: Fertility, pairs: Sequence[Pair], part: Part) -> Finding:
     """The value of `model.max_fertility`, and why. The start token is one of the positions that it counts."""
     wanted = need.all if need.all <= 2 * need.most else need.most
     value = min(max(wanted, need.without_start, need.of_a_word, LEAST_FERTILITY), MOST_FERTILITY)
     text = (
-        f"Targets have up to {need.all} tokens or units for each source token ({need.without_start} without "
+        f"Targets have up to {counted(need.all, part)} for each source token ({need.without_start} without "
         f"the start token, in 99 % of the pairs); single words write up to {need.of_a_word}."
     )
     beyond = [pair for pair in pairs if needed_fertility(len(pair.source), len(pair.target)) > value]
     if beyond:
-        text += f" Left out of training: {pairs_counted(len(beyond))} with more than {value}."
+        text += f" Left out of training: {counted(len(beyond), 'pair')} with more than {value}."
     return Finding(
         kind="fertility",
         text=text,
         warning=bool(beyond),
         settings={"model.max_fertility": value, "data.start_token": True},
         lines=lines_of(beyond),
+        left_out=len(beyond),
     )
 
 
-def by_size(pairs: Sequence[Pair]) -> Finding:
+def by_size(pairs: Sequence[Pair], part: Part) -> Finding:
     """Batch size, epochs and width for training pairs whose targets are in units if they are programs."""
     count, longest = len(pairs), max(len(pair.target) for pair in pairs)
     batch = 8 if count < 200 else 16 if count < FEW_PAIRS else 32
@@ -84,5 +86,5 @@ def by_size(pairs: Sequence[Pair]) -> Finding:
     }
     if count < FEW_PAIRS:
         settings |= SMALL
-    text = f"{count} training pairs, the longest target has {longest} tokens or units."
+    text = f"{counted(count, 'training pair')}, the longest target has {counted(longest, part)}."
     return Finding(kind="size", text=text, settings=settings)

@@ -1,12 +1,12 @@
 """The candidates of a race: what the data does not tell is tried."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ftor.config import Config
 from ftor.config.architectures import ARCHITECTURES
 from ftor.config.complaints import section_keys
+from ftor.training.train import as_overrides
 from ftor.tuning.look import Look
 from ftor.tuning.look.findings import Value
 
@@ -99,7 +99,5 @@ def configuration(
     known = {f"{section}.{key}" for section, keys in section_keys(chosen).items() for key in keys}
     known -= {*ARCHITECTURES[chosen].unused_keys}
     values |= {f"training.{key}": value for key, value in training.items()}
-    texts = [
-        f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in values.items() if key in known
-    ]
+    texts = as_overrides({key: value for key, value in values.items() if key in known})
     return Config.load("transducer", [f'name="{name}"', *texts, *overrides])

@@ -2,22 +2,15 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
 from ftor.files import write_text
-from ftor.tuning.look.findings import Value
+from ftor.reporting import percent
+from ftor.tuning.look.findings import Record, Value
 from ftor.tuning.race.candidates import SEQ2SEQ
 from ftor.tuning.race.race import Race
 
 CHOICE_FILE = "choice.json"
 GOOD = 0.9
 """A share of right held-out pairs that is worth no advice."""
-
-
-class Record(BaseModel):
-    """Values that are written as JSON."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Tried(Record):
@@ -113,13 +106,13 @@ class Choice(Record):
         if self.promised is None:
             return f"{self.winner} ({meaning}). There was no race."
         text = (
-            f"{self.winner} ({meaning}) was right on {100 * self.promised:.1f} % of {pairs} "
+            f"{self.winner} ({meaning}) was right on {percent(self.promised)} of {pairs} "
             "held-out pairs with its worse seed."
         )
         others = [run for run in self.best_of_each if run.candidate != self.winner]
         if others:
             best = max(others, key=lambda run: run.score)
-            text += f" The best other candidate was {best.candidate}, {100 * best.score:.1f} %."
+            text += f" The best other candidate was {best.candidate}, {percent(best.score)}."
         if self.winner == SEQ2SEQ:
             text += " No transducer was better, so you get a plain seq2seq: it may fail on longer sentences."
         if self.short and self.promised < GOOD:
@@ -156,7 +149,7 @@ class Choice(Record):
                 run.candidate,
                 run.meaning,
                 str(run.epochs),
-                run.problem or f"{100 * run.score:.1f} %",
+                run.problem or percent(run.score),
                 f"{sum(r.seconds for r in self.tried if r.candidate == run.candidate):.0f}",
             ]
             for run in runs

@@ -9,7 +9,7 @@ from typing import Any
 
 from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
-from ftor.reporting import Report
+from ftor.reporting import Report, percent
 from ftor.tuning.race.candidates import RECOMBINED, SEQ2SEQ
 from ftor.tuning.race.plan import FINALISTS, RUNGS, SEEDS, Entry, Plan, kept
 
@@ -106,7 +106,7 @@ class Race(Workload):
             yield [plan.entry(name, plan.seed, epochs) for name in contenders]
             contenders = self._best(contenders, [plan.seed], epochs)
             score = self._worst(contenders[0], [plan.seed], epochs)
-            self._report.say(f"after {epochs} epochs, {contenders[0]} leads: {100 * score:.1f} %")
+            self._report.say(f"after {epochs} epochs, {contenders[0]} leads: {percent(score)}")
             early = score >= ALL_RIGHT
             if early:
                 break
@@ -170,7 +170,7 @@ class Race(Workload):
         seconds = record["seconds"] + record["dev_seconds"]
         log = read_json_lines(status.job.folder / "log.jsonl")
         self._keep(status, Result(dev["exact_match"], log[record["best_epoch"] - 1]["dev_loss"], seconds))
-        return f"{100 * dev['exact_match']:.1f} %"
+        return percent(dev["exact_match"])
 
     def failed(self, status: Status, reason: str) -> None:
         """A candidate that fails has lost."""

@@ -6,6 +6,7 @@ from math import log10
 
 from ftor.grammar import Grammar
 from ftor.grammar.inferring import Generality, count_programs
+from ftor.reporting import percent
 from ftor.text.programs import ProgramError, Programs, UnitSettings
 from ftor.text.programs.grammars.inferring import inferred_grammar
 from ftor.text.programs.pairs import encode_pairs
@@ -45,7 +46,7 @@ class Coverage:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f} %" if whole else "–"
+    return percent(part / whole) if whole else "–"
 
 
 def coverage(
