@@ -41,7 +41,8 @@ def load(folder: str | Path, device: str = "cpu", data_folder: str | Path | None
     """Load a trained model: `ftor.load("runs/mirror-0").predict(["a b c"])[0].text`.
 
     Args:
-        folder: a model folder, as `ftor train` and `Model.save` write it.
+        folder: a model folder, as `ftor train` and `Model.save` write it, or a model on the Hugging Face hub:
+            `hf://owner/name` or `hf://owner/name@revision`.
         device: the torch device of the network.
         data_folder: where vectors of new words and the facts of a dataset are, if not in the usual folders.
     """

@@ -163,7 +163,7 @@ def made_small(words):
     if path == "reproduce":
         return [*words, "--dry-run"], None
     if path in ("predict", "evaluate", "explain"):
-        return (words, None) if values["folder"].exists() else (None, "needs a model of published data")
+        return (words, None) if Path(values["folder"]).exists() else (None, "needs a model of published data")
     if path == "data generate" and values["size"]:
         return [*words, "--size", "4"], None
     if path != "train":

@@ -14,7 +14,10 @@ TableName = Literal["mirror", "geo", "atis", "okapi", "style"]
 Experiment = Annotated[
     str, typer.Argument(metavar="NAME|FILE.toml", help="A shipped experiment (see ftor data list) or a file.")
 ]
-ModelFolder = Annotated[Path, typer.Argument(metavar="DIR", help="A model folder, as ftor train writes it.")]
+ModelFolder = Annotated[
+    str,  # not a path, which would make one slash of two
+    typer.Argument(metavar="DIR", help="A model folder, as ftor train writes it, or hf://owner/name."),
+]
 DataDir = Annotated[
     Path | None,
     typer.Option(

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Self
 
 import torch
@@ -23,6 +24,7 @@ from ftor.model.folder import (
     read_programs,
     write_description,
 )
+from ftor.model.hub import local_folder, push
 from ftor.model.judging import Judged, derives, judge
 from ftor.model.predicting import batches_of, predict_batch, predict_or_fail
 from ftor.model.prediction import Prediction
@@ -103,7 +105,7 @@ class Model:
         cls, folder: str | Path, device: str | torch.device = "cpu", data_folder: Path | None = None
     ) -> Self:
         """Read a model folder. See `ftor.load`."""
-        folder = Path(folder)
+        folder = local_folder(folder)
         config, words = read_description(folder)
         network, vocabularies = read_network(folder, config, words)
         programs = read_programs(folder)
@@ -124,6 +126,21 @@ class Model:
         for name in ("metrics.json", "README.md"):
             if self.folder is not None and self.folder != folder and (self.folder / name).is_file():
                 shutil.copyfile(self.folder / name, folder / name)
+
+    def push_to_hub(self, repo: str, *, private: bool | None = None, message: str = "Add a model") -> str:
+        """Send the model to the Hugging Face hub, from where `ftor.load("hf://owner/name")` reads it.
+
+        Args:
+            repo: `owner/name`, made if it does not exist, or `owner/name@branch`.
+            private: whether a new repository is private. The default is that of the owner.
+            message: of the commit.
+
+        Returns:
+            The address of the commit.
+        """
+        with TemporaryDirectory() as folder:
+            self.save(folder)
+            return push(Path(folder), repo, private, message)
 
     def save_description(self, folder: Path) -> None:
         """Write everything but the weights. Training does not change it."""
