@@ -11,6 +11,7 @@ import typer
 
 from ftor._version import __version__
 from ftor.cli.align import align
+from ftor.cli.compare import compare
 from ftor.cli.config import config_app
 from ftor.cli.data import data_app
 from ftor.cli.evaluate import evaluate
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.command(epilog="Example: ftor train pairs.tsv --minutes 2")(train)
 app.command(epilog='Example: ftor predict runs/mirror-0 "a b c d" "k j i" --tree')(predict)
 app.command(epilog="Example: ftor evaluate runs/mirror-0 more.tsv")(evaluate)
+app.command(epilog="Example: ftor compare runs/mirror-0 runs/mirror-lstm-0 more.tsv --n 5")(compare)
 app.command(epilog='Example: ftor explain runs/mirror-0 "a b c" --out picture.svg')(explain)
 app.command(epilog="Example: ftor align pairs.tsv --threshold 0.7 --output alignments.jsonl")(align)
 app.command(epilog="Example: ftor reproduce geo --seeds 2 --jobs 2")(reproduce)

@@ -21,6 +21,9 @@ from ftor.text.reading import Pair, PairsFile
 if TYPE_CHECKING:
     from ftor.model.model import Model
 
+FOREIGN = 0.8
+"""The share of words unknown to the model above which pairs seem to be those of another task."""
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -93,6 +96,10 @@ def examine(
         report=report,
     )
     judged = model.judge(pairs, [prediction.tokens for prediction in predictions], report)
+    unknown = new_words(pairs, model.vocabularies, model.trained_words)
+    if sum(map(len, unknown)) > FOREIGN * sum(len(pair.source) for pair in pairs):
+        name = model.folder or "the model"
+        report.warn(f"{name} was trained on hardly any of these words; are the pairs those of another task?")
     errors = [prediction.error for prediction in predictions if prediction.error]
     if errors:
         report.warn(f"{len(errors)} outputs are missing and count as wrong; the first: {errors[0]}")
@@ -105,6 +112,6 @@ def examine(
         judged.right,
         tuple(judged.golds),
         tuple(judged.outputs),
-        new_words(pairs, model.vocabularies, model.trained_words),
+        unknown,
         new_parts(pairs, model.vocabularies),
     )
