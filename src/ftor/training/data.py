@@ -14,10 +14,10 @@ from ftor.reporting import Report, counted
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.comparing import looks_swapped, same_pairs
 from ftor.text.lengths import length_bound, longer_side
-from ftor.text.programs import Programs, UnitSettings
+from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import PROBLEMS_SHOWN, DataError, Pair
-from ftor.text.recombining import Recombiner, substituted
+from ftor.text.recombining import recombined
 
 BYTES_PER_CUBE = 12
 """Memory that training a reordering takes for each l³ of each row, measured at l = 100 and 200."""
@@ -117,10 +117,7 @@ def _with_recombined(
     count = round(settings.recombine * len(train))
     if not count:
         return train
-    if isinstance(programs, Programs):
-        made = Recombiner(train, programs, settings.alignment_iterations).draw(count, settings.seed)
-    else:
-        made = substituted(train, count, settings.seed)
+    made = recombined(train, programs, count, settings.seed, settings.alignment_iterations)
     usable = [pair for pair in made if _can_reach(pair, config)]
     report.say(f"{len(usable)} pairs are put together from parts of {len(train)} training pairs")
     return [*train, *usable]

@@ -18,14 +18,14 @@ from ftor.jobs.loop import Board
 from ftor.jobs.processes import Processes, cores
 from ftor.reporting import SILENT, Report, counted
 from ftor.text.programs import UnitSettings
-from ftor.text.programs.pairs import encode_pairs, learn_programs
+from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import Pair, PairsFile
-from ftor.text.recombining import can_substitute
+from ftor.text.recombining import recombined
 from ftor.training.run import free_folder
 from ftor.tuning.look import Look, look
 from ftor.tuning.race.candidates import configuration
 from ftor.tuning.race.choice import Choice
-from ftor.tuning.race.held_out import hold_out
+from ftor.tuning.race.held_out import hold_out, longer_pairs
 from ftor.tuning.race.plan import (
     Plan,
     affordable_epochs,
@@ -38,6 +38,8 @@ from ftor.tuning.race.plan import (
 from ftor.tuning.race.race import Race
 
 RACE_FOLDER = "race"
+OTHER_SEED = 1000
+"""Pairs to choose by are drawn with another seed than those that are trained on."""
 CORES = 2
 """That the time is planned for. A machine with more is done earlier, and makes the same choice."""
 
@@ -120,8 +122,15 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
     race = folder / RACE_FOLDER
     race.mkdir(parents=True, exist_ok=True)
     write_text(race / "request.json", request.model_dump_json(indent=2) + "\n")
-    parts = hold_out(_in_units(found, train), request.seed, at_random=not dev)
-    held_out = {"random": len(parts.random), "harder": len(parts.harder), "dev": len(dev)}
+    programs = _units(found, train)
+    encoded = list(train) if programs is None else encode_pairs(programs, train)
+    parts = hold_out(encoded, request.seed, at_random=not dev)
+    left = [encoded[i] for i in parts.train]
+    iterations = configuration("own", [], request.overrides).training.alignment_iterations
+    made = recombined(left, programs, len(left), request.seed + OTHER_SEED, iterations)
+    longer = longer_pairs(encoded, made)
+    counts = len(parts.random), len(parts.harder), len(longer), len(dev)
+    held_out = dict(zip(("random", "harder", "made longer", "dev"), counts, strict=True))
     if request.quick:
         some = dict([next(iter(some.items()))])
     plan = Plan(
@@ -129,7 +138,7 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
         files=request.files,
         look=found,
         candidates=some,
-        recombines=found.notation is not None or can_substitute(train),
+        recombines=len(made) > len(left) / 4,
         held_out=held_out,
         overrides=tuple(text for text in request.overrides if not _sets_epochs(text)),
         seed=request.seed,
@@ -137,7 +146,7 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
         wanted=_wanted_epochs(found, request),
         folder=race,
     )
-    write_held_out(race, train, dev, parts)
+    write_held_out(race, train, [*dev, *longer], parts)
     if not plan.races:
         why = "--quick" if request.quick else f"{len(train)} pairs are too few to hold some out"
         report.say(f"no race: {why}")
@@ -163,13 +172,13 @@ def _wanted_epochs(found: Look, request: Request) -> int:
     return int(found.settings["training.epochs"])
 
 
-def _in_units(found: Look, pairs: Sequence[Pair]) -> list[Pair]:
+def _units(found: Look, pairs: Sequence[Pair]) -> TargetUnits | None:
+    """The units of targets that are programs."""
     notation = str(found.settings["data.programs"])
     if notation == "none":
-        return list(pairs)
+        return None
     copying = bool(found.settings.get("model.copying"))
-    programs = learn_programs(notation, {"train": pairs}, UnitSettings(), copying).units
-    return list(pairs) if programs is None else encode_pairs(programs, pairs)
+    return learn_programs(notation, {"train": pairs}, UnitSettings(), copying).units
 
 
 def _epochs(request: Request, plan: Plan, report: Report) -> int:

@@ -1,12 +1,13 @@
 """What a race holds out of training."""
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
 
 from ftor.text.reading import Pair
-from ftor.tuning.race.held_out import LEAST_PAIRS, hold_out
+from ftor.tuning.race.held_out import LEAST_PAIRS, hold_out, longer_pairs
 
 
 def pairs_of(count, seed=0):
@@ -72,3 +73,13 @@ def test_few_pairs_are_all_trained_on():
 
 def test_with_dev_pairs_none_are_drawn():
     assert not hold_out(pairs_of(100), 0, at_random=False).random
+
+
+def test_longer_pairs_are_longer_than_all_of_training():
+    pairs = pairs_of(80)
+    made = [replace(pair, target=pair.target * 3) for pair in pairs]
+    longest = max(len(pair.target) for pair in pairs)
+    longer = longer_pairs(pairs, made)
+    assert longer
+    assert all(len(pair.target) > longest for pair in longer)
+    assert len(longer) <= len(pairs) // 16

@@ -122,11 +122,16 @@ def test_the_leader_is_tried_with_recombined_pairs(plan):
 
 
 def test_of_equal_candidates_the_first_wins_and_a_perfect_one_ends_the_race(plan):
-    race, started = raced(plan, lambda entry: 1.0)
+    race, started = raced(replace(plan, recombines=False), lambda entry: 1.0)
     assert race.winner == order(plan)[0]
     eighth = -(-plan.epochs // 8)
     assert {entry.epochs for entry in started if not entry.final} == {eighth}
     assert {entry.epochs for entry in started if entry.final} == {plan.epochs // 3}
+
+
+def test_of_equal_ones_that_with_recombined_pairs_wins_because_it_has_seen_longer_ones(plan):
+    race, _ = raced(plan, lambda entry: 1.0)
+    assert race.winner == f"{order(plan)[0]}+recombined"
 
 
 def test_a_final_model_below_its_promise_is_trained_with_other_seeds(plan):

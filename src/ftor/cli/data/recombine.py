@@ -1,7 +1,6 @@
 """`ftor data recombine`."""
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -23,24 +22,20 @@ def recombine(
     These are pairs like those that `training.recombine` adds.
     """
     from ftor.config import Config  # here for start-up time
-    from ftor.text.programs import Programs, UnitSettings
+    from ftor.text.programs import UnitSettings
     from ftor.text.programs.pairs import AUTO, encode_pairs, learn_programs
     from ftor.text.reading import PairsFile, write_pairs
-    from ftor.text.recombining import Recombiner
-    from ftor.text.recombining.substituting import substituted
+    from ftor.text.recombining import recombined
 
     report = TerminalReport()
     pairs = PairsFile.read(file, report=report).pairs
     learned = learn_programs(AUTO, {"train": pairs}, UnitSettings(), copying=False)
     learned.tell(report)
     programs = learned.units
-    if isinstance(programs, Programs):
+    if programs is not None:
         pairs = encode_pairs(programs, pairs)
-        iterations = Config.load("programs").training.alignment_iterations
-        drawn = Recombiner(pairs, programs, iterations).draw(count, seed)
-    else:
-        made = substituted(pairs, count, seed)
-        drawn = [replace(pair, target_text=" ".join(pair.target)) for pair in made]
+    iterations = Config.load("programs").training.alignment_iterations
+    drawn = recombined(pairs, programs, count, seed, iterations)
     longest = max(len(pair.target) for pair in pairs)
     larger = sum(len(pair.target) > longest for pair in drawn)
     report.say(f"{len(drawn)} recombined pairs; {larger} have longer targets than all pairs of the file")

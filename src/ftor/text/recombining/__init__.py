@@ -5,10 +5,40 @@ modifies, such as a filter without the set that it filters. The aligner says whi
 is replaced by another one of its kind, or a modifier is put beside another one, or an item beside another one
 of a list. The sentence is put together in the same way.
 
-Where targets are plain tokens, a whole pair in another one is replaced by a third: `substituting`.
+Where targets are plain tokens, a whole pair in another one is replaced by a third: `substituting`. Sentences
+are chained by the words that join them: `chaining`.
 """
 
-from ftor.text.recombining.recombiner import Recombiner
-from ftor.text.recombining.substituting import can_substitute, substituted
+from collections.abc import Sequence
+from dataclasses import replace
 
-__all__ = ["Recombiner", "can_substitute", "substituted"]
+from ftor.text.programs import Programs
+from ftor.text.programs.pairs import TargetUnits
+from ftor.text.reading import Pair
+from ftor.text.recombining.chaining import Chains
+from ftor.text.recombining.recombiner import Recombiner
+from ftor.text.recombining.substituting import substituted
+
+__all__ = ["recombined"]
+
+
+def recombined(
+    pairs: Sequence[Pair], programs: TargetUnits | None, count: int, seed: int, iterations: int
+) -> list[Pair]:
+    """Pairs put together from parts of training pairs, at most `count`. The same seed gives the same pairs.
+
+    Args:
+        pairs: training pairs, with targets in units if they are programs.
+        programs: the units, if any.
+        count: how many are wanted.
+        seed: draws the parts.
+        iterations: EM iterations of the aligner.
+    """
+    if isinstance(programs, Programs):
+        return Recombiner(pairs, programs, iterations).draw(count, seed)
+    chained = Chains(pairs, iterations).draw(count, seed)
+    replaced = substituted(pairs, count, seed)
+    chained = chained[: max(count // 2, count - len(replaced))]
+    made = chained + replaced[: count - len(chained)]
+    text = " ".join if programs is None else programs.decode
+    return [replace(pair, target_text=text(pair.target)) for pair in made]

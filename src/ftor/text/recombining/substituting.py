@@ -50,11 +50,6 @@ class _Context:
         return len(self.parts) >= LEAST_PARTS and self.kept >= LEAST_SHARE * self.seen
 
 
-def can_substitute(pairs: Sequence[Pair]) -> bool:
-    """Whether enough pairs can be put together to make a difference."""
-    return len(substituted(pairs, len(pairs), 0)) > len(pairs) / 4
-
-
 def substituted(pairs: Sequence[Pair], count: int, seed: int) -> list[Pair]:
     """New pairs, at most `count`. Their sources are not among those of `pairs`."""
     places = [place for context in _contexts(pairs).values() if context.is_free for place in context.places]

@@ -1,4 +1,4 @@
-"""Pairs that a race holds out of training: some at random, and some that are harder than the rest."""
+"""Pairs that a race does not train on: drawn at random, harder than the rest, or made longer than training's."""
 
 import random
 from collections import Counter
@@ -46,7 +46,7 @@ def hold_out(pairs: Sequence[Pair], seed: int, at_random: bool = True) -> HeldOu
     """
     if len(pairs) < LEAST_PAIRS:
         return HeldOut(list(range(len(pairs))), [], [])
-    size = min(max(len(pairs) // SHARE, FEWEST), MOST)
+    size = _size(pairs)
     order = list(range(len(pairs)))
     random.Random(derived_seed((seed, len(pairs)))).shuffle(order)
     stock = _Stock(pairs)
@@ -58,6 +58,16 @@ def hold_out(pairs: Sequence[Pair], seed: int, at_random: bool = True) -> HeldOu
     drawn = stock.take(order, size) if at_random else []
     out = {*harder, *drawn}
     return HeldOut([i for i in range(len(pairs)) if i not in out], sorted(drawn), sorted(harder))
+
+
+def longer_pairs(pairs: Sequence[Pair], made: Sequence[Pair]) -> list[Pair]:
+    """Those of the recombined pairs `made` that have longer targets than all of `pairs`. Not too many."""
+    longest = max(len(pair.target) for pair in pairs)
+    return [pair for pair in made if len(pair.target) > longest][: _size(pairs) // 2]
+
+
+def _size(pairs: Sequence[Pair]) -> int:
+    return min(max(len(pairs) // SHARE, FEWEST), MOST)
 
 
 class _Stock:

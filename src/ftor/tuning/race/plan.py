@@ -62,7 +62,8 @@ class Plan:
         look: what the pairs are like.
         candidates: by their names, in the order of preference.
         recombines: whether the best candidate is tried with recombined pairs, too.
-        held_out: how many pairs are held out: at random, because they are hard, and dev pairs.
+        held_out: how many pairs candidates are compared by: held out at random, held out because they are
+            hard, made longer than training's, and dev pairs.
         overrides: the user's `section.key=value`.
         seed: of the first runs.
         epochs: of the longest runs.
@@ -119,10 +120,10 @@ class Plan:
         return len(self.candidates) > 1 and any(self.held_out.values())
 
 
-def write_held_out(folder: Path, pairs: Sequence[Pair], dev: Sequence[Pair], parts: HeldOut) -> None:
-    """Write the training pairs and the held-out pairs of a race."""
+def write_held_out(folder: Path, pairs: Sequence[Pair], others: Sequence[Pair], parts: HeldOut) -> None:
+    """Write the training pairs of a race, and the held-out pairs with `others` that were not in training."""
     folder.mkdir(parents=True, exist_ok=True)
-    out = [*dev, *(pairs[i] for i in parts.random), *(pairs[i] for i in parts.harder)]
+    out = [*others, *(pairs[i] for i in parts.random), *(pairs[i] for i in parts.harder)]
     for name, some in (("train", [pairs[i] for i in parts.train]), ("held-out", out)):
         write_pairs([(" ".join(pair.source), pair.target_text) for pair in some], folder / f"{name}.tsv")
 

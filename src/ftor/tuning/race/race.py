@@ -114,9 +114,10 @@ class Race(Workload):
             contenders = self._with_seq2seq(promising[: kept(len(promising))])
             before = epochs
         finalists = contenders[:FINALISTS]
+        if plan.recombines:
+            finalists.append(finalists[0] + RECOMBINED)
         if not early:
-            more = [finalists[0] + RECOMBINED] if plan.recombines else []
-            finalists = self._with_seq2seq([*finalists, *more])
+            finalists = self._with_seq2seq(finalists)
         seeds = [plan.seed + number for number in range(SEEDS)]
         stages = [epochs, min(LONGER * epochs, plan.epochs)] if early else [plan.epochs]
         for epochs in stages:
@@ -148,13 +149,16 @@ class Race(Workload):
         return self.results[self.final].score < p - 2 * math.sqrt(p * (1 - p) / n) - TOLERANCE
 
     def _best(self, names: list[str], seeds: list[int], epochs: int) -> list[str]:
-        """The candidates, best first: by their worst seed, then their mean, then the order of preference."""
+        """The candidates, best first: by their worst seed, then their mean, then the order of preference.
+
+        Of equal ones, those with recombined pairs come first: they have seen longer pairs.
+        """
 
         def key(name: str) -> tuple[float, float]:
             scores = self._scores(name, seeds, epochs)
             return min(scores), fmean(scores)
 
-        order = [name + more for name in self.plan.candidates for more in ("", RECOMBINED)]
+        order = [name + more for name in self.plan.candidates for more in (RECOMBINED, "")]
         return sorted(names, key=lambda name: (*key(name), -order.index(name)), reverse=True)
 
     def _worst(self, name: str, seeds: list[int], epochs: int) -> float:

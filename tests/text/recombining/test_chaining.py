@@ -1,0 +1,88 @@
+"""Chained pairs are pairs of the same language."""
+
+from random import Random
+
+import pytest
+
+from ftor.text.reading import Pair
+from ftor.text.recombining import recombined
+from ftor.text.recombining.chaining import Chains, Joint
+
+MONTHS = {"may": "05", "june": "06", "july": "07", "march": "03", "april": "04"}
+
+
+def date(draw):
+    month, day, year = draw.choice(list(MONTHS)), draw.randint(10, 28), draw.randint(2010, 2029)
+    return f"{month} {day} {year}", f"{year} - {MONTHS[month]} - {day}"
+
+
+def joined(draw, word, token, count=2):
+    parts = [date(draw) for _ in range(count)]
+    return f" {word} ".join(s for s, _ in parts), f" {token} ".join(t for _, t in parts)
+
+
+def pairs_of(texts):
+    return [Pair(tuple(s.split()), tuple(t.split()), i) for i, (s, t) in enumerate(dict(texts).items())]
+
+
+@pytest.fixture(scope="module")
+def dates():
+    """Give single dates, two joined by `and`, and ranges, whose `from` asks for a `to`."""
+    draw = Random(0)
+    ranges = [joined(draw, "to", "to") for _ in range(40)]
+    return pairs_of(
+        [date(draw) for _ in range(100)]
+        + [joined(draw, "and", ",") for _ in range(40)]
+        + [(f"from {source}", target) for source, target in ranges]
+    )
+
+
+def translated(source):
+    """The target of a sentence of single dates that are joined by `and`."""
+    dates = (part.split() for part in " ".join(source).split(" and "))
+    return " , ".join(f"{year} - {MONTHS[month]} - {day}" for month, day, year in dates).split()
+
+
+def test_the_word_that_joins_is_found(dates):
+    assert Chains(dates, 100).joints == [Joint("and", (",",), False)]
+
+
+def test_chains_are_right_and_longer(dates):
+    made = Chains(dates, 100).draw(100, seed=0)
+    plain = [pair for pair in made if "from" not in pair.source]
+    assert len(made) == 100
+    assert len(plain) > 40
+    for pair in plain:
+        assert translated(pair.source) == list(pair.target)
+    assert max(pair.source.count("and") for pair in made) == 2
+    assert max(len(pair.target) for pair in made) > max(len(pair.target) for pair in dates)
+
+
+def test_chains_are_new_and_the_seed_draws_them(dates):
+    chains = Chains(dates, 100)
+    made = chains.draw(50, seed=0)
+    assert not {pair.source for pair in made} & {pair.source for pair in dates}
+    assert len({pair.source for pair in made}) == len(made)
+    assert made == chains.draw(50, seed=0) != chains.draw(50, seed=1)
+
+
+def test_targets_that_change_places_are_found_and_not_chained():
+    draw = Random(0)
+    both = [(date(draw), date(draw)) for _ in range(60)]
+    swapped = [(f"{first[0]} after {second[0]}", f"{second[1]} {first[1]}") for first, second in both]
+    chains = Chains(pairs_of([date(draw) for _ in range(100)] + swapped), 100)
+    assert chains.joints == [Joint("after", (), True)]
+    assert chains.draw(10, seed=0) == []
+
+
+def test_a_word_whose_neighbours_mean_something_else_together_joins_nothing():
+    draw = Random(0)
+    joins = [joined(draw, "and", ",") for _ in range(40)]
+    scrambled = [(source, " ".join(reversed(target.split()))) for source, target in joins]
+    pairs = pairs_of([date(draw) for _ in range(100)] + scrambled)
+    assert [joint for joint in Chains(pairs, 100).joints if not joint.is_swapped] == []
+
+
+def test_recombined_pairs_have_texts(dates):
+    for pair in recombined(dates, None, 20, seed=0, iterations=50):
+        assert pair.target_text == " ".join(pair.target)
