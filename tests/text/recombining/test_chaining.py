@@ -44,7 +44,7 @@ def translated(source):
 
 
 def test_the_word_that_joins_is_found(dates):
-    assert Chains(dates, 100).joints == [Joint("and", (",",), False)]
+    assert Chains(dates, 100).joints == [Joint(("and",), (",",), False)]
 
 
 def test_chains_are_right_and_longer(dates):
@@ -66,13 +66,17 @@ def test_chains_are_new_and_the_seed_draws_them(dates):
     assert made == chains.draw(50, seed=0) != chains.draw(50, seed=1)
 
 
-def test_targets_that_change_places_are_found_and_not_chained():
+def test_targets_that_change_places_are_chained_in_reverse():
     draw = Random(0)
     both = [(date(draw), date(draw)) for _ in range(60)]
-    swapped = [(f"{first[0]} after {second[0]}", f"{second[1]} {first[1]}") for first, second in both]
+    swapped = [(f"{first[0]} after you {second[0]}", f"{second[1]} {first[1]}") for first, second in both]
     chains = Chains(pairs_of([date(draw) for _ in range(100)] + swapped), 100)
-    assert chains.joints == [Joint("after", (), True)]
-    assert chains.draw(10, seed=0) == []
+    assert chains.joints == [Joint(("after", "you"), (), True)]
+    made = chains.draw(50, seed=0)
+    assert max(pair.source.count("after") for pair in made) == 2
+    for pair in made:
+        dates = " ".join(pair.source).split(" after you ")
+        assert [token for date in reversed(dates) for token in translated(date.split())] == list(pair.target)
 
 
 def test_a_word_whose_neighbours_mean_something_else_together_joins_nothing():
@@ -86,3 +90,21 @@ def test_a_word_whose_neighbours_mean_something_else_together_joins_nothing():
 def test_recombined_pairs_have_texts(dates):
     for pair in recombined(dates, None, 20, seed=0, iterations=50):
         assert pair.target_text == " ".join(pair.target)
+
+
+def test_digits_and_commas_of_numbers_join_nothing():
+    """`7 , 4 5 , 6 1` has a comma for a million and one for a thousand, and `4` stands between digits."""
+    draw, names = Random(0), ["nil", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+
+    def group():
+        digits = [draw.randint(1, 9) for _ in range(draw.randint(1, 2))]
+        tens = [names[digits[0]], "ty"] if len(digits) == 2 else []
+        return " ".join(map(str, digits)), " ".join([*tens, names[digits[-1]]])
+
+    numbers = []
+    for size in [1] * 60 + [2] * 60 + [3] * 60:
+        groups = [group() for _ in range(size)]
+        scales = [*["million", "thousand"][2 - (size - 1) :], ""]
+        target = " ".join(f"{words} {scale}" for (_, words), scale in zip(groups, scales, strict=True))
+        numbers.append((" , ".join(digits for digits, _ in groups), target))
+    assert Chains(pairs_of(numbers), 100).joints == []

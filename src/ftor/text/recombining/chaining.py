@@ -1,4 +1,4 @@
-"""Pairs put together from others: two sentences and the word that joins them become three and more.
+"""Pairs put together from others: two sentences and the words that join them become three and more.
 
 In `may 9 and june 3` the word `and` joins two sentences: what stands before and after it looks like a whole
 sentence, its target has two parts in the same way, and no link of the aligner crosses. If that is so for
@@ -12,7 +12,8 @@ from itertools import chain
 from random import Random
 from typing import NamedTuple
 
-from ftor.ops.arrays import Array
+import numpy as np
+
 from ftor.text.aligning import poisson
 from ftor.text.reading import Pair
 from ftor.text.recombining.substituting import GROWTH, TRIES
@@ -22,8 +23,8 @@ LEAST_PAIRS = 5
 """Pairs that a word must be seen to join."""
 LEAST_SHARE = 0.95
 """Share of the pairs with a word in which it joins two sentences."""
-LONGEST_JOINT = 2
-"""Target tokens that may stand between the targets of two sentences."""
+LONGEST_JOINT = 3
+"""Words that may stand between two sentences, and tokens between their targets."""
 SURE = 0.5
 """Least posterior of a link."""
 
@@ -38,27 +39,34 @@ class Sentence(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """How a word joins two sentences.
+    """How words join two sentences.
 
     Attributes:
-        word: that stands between the sentences.
+        words: that stand between the sentences.
         tokens: that stand between their targets.
         is_swapped: whether the target of the second one comes first.
     """
 
-    word: str
+    words: Tokens
     tokens: Tokens
     is_swapped: bool
 
     def join(self, first: Sentence, second: Sentence) -> Sentence:
-        """The two sentences as one."""
+        """The two sentences as one. It does not matter which two of three are joined first."""
         targets = (second, first) if self.is_swapped else (first, second)
         joined = targets[0].target + self.tokens + targets[1].target
-        return Sentence((*first.source, self.word, *second.source), joined)
+        return Sentence(first.source + self.words + second.source, joined)
+
+
+class _Aligned(NamedTuple):
+    """A pair, and for each target token the source words that it is surely linked to."""
+
+    pair: Pair
+    links: list[set[int]]
 
 
 class Chains:
-    """What the words that join sentences are, and the sentences that they join.
+    """The words that join sentences, and the sentences that they join.
 
     Args:
         pairs: training pairs.
@@ -66,12 +74,16 @@ class Chains:
     """
 
     def __init__(self, pairs: Sequence[Pair], iterations: int) -> None:
-        posteriors = poisson(pairs, iterations, start_token=False)
         self._pairs = list(pairs)
         self._known = {pair.source: pair.target for pair in pairs}
         self._joints: dict[Joint, list[tuple[Sentence, Sentence]]] = {}
-        for word, rows in self._candidates().items():
-            found = self._joint(word, [(pairs[row], posteriors[row]) for row in rows])
+        posteriors = poisson(pairs, iterations, start_token=False)
+        aligned = [
+            _Aligned(pair, [set(np.flatnonzero(column >= SURE).tolist()) for column in posterior.T])
+            for pair, posterior in zip(pairs, posteriors, strict=True)
+        ]
+        for words, places in self._candidates().items():
+            found = self._joint(words, [(aligned[row], at) for row, at in places])
             if found is not None:
                 self._joints[found[0]] = found[1]
 
@@ -83,19 +95,13 @@ class Chains:
     def draw(self, count: int, seed: int) -> list[Pair]:
         """New pairs, of up to one sentence more than those of training, at most `count`.
 
-        Chains have one kind of joint. Where it swaps targets, there is no telling how three are put together.
+        A chain has one kind of joint. Training does not tell how several kinds are put together.
         """
-        words = {joint.word for joint in self._joints}
-        whole = [Sentence(pair.source, pair.target) for pair in self._pairs]
-        parts: dict[Joint, list[Sentence]] = {}
-        for joint, cases in self._joints.items():
-            plain = [one for one in (*whole, *chain.from_iterable(cases)) if not words & {*one.source}]
-            if not joint.is_swapped and len(plain) >= LEAST_PAIRS:
-                parts[joint] = plain
+        parts = {joint: some for joint in self._joints if len(some := self._parts(joint)) >= LEAST_PAIRS}
         if not parts:
             return []
         random = Random(derived_seed("chained pairs", seed))
-        most = {joint: max(pair.source.count(joint.word) for pair in self._pairs) for joint in parts}
+        most = {joint: max(_count(pair.source, joint.words) for pair in self._pairs) for joint in parts}
         longest = GROWTH * max(len(pair.target) for pair in self._pairs)
         drawn: dict[Tokens, Pair] = {}
         for _ in range(TRIES * count):
@@ -110,85 +116,109 @@ class Chains:
                 drawn.setdefault(new.source, pair)
         return list(drawn.values())
 
-    def _candidates(self) -> Mapping[str, list[int]]:
-        """The words that occur inside enough sentences, with the rows of their pairs."""
-        rows: dict[str, list[int]] = defaultdict(list)
+    def _parts(self, joint: Joint) -> list[Sentence]:
+        """The sentences that a joint can join: whole ones and parts. No joint is in them."""
+        whole = (Sentence(pair.source, pair.target) for pair in self._pairs)
+        some = chain(whole, chain.from_iterable(self._joints[joint]))
+        return [one for one in some if not any(_count(one.source, other.words) for other in self._joints)]
+
+    def _candidates(self) -> Mapping[Tokens, list[tuple[int, int]]]:
+        """Words between two sentences as far as their last and first words tell, with rows and places.
+
+        Words with which sentences start or end do not join sentences.
+        """
+        starts, ends = ({pair.source[at] for pair in self._pairs} for at in (0, -1))
+        edges = starts | ends
+        places: dict[Tokens, list[tuple[int, int]]] = defaultdict(list)
         for row, pair in enumerate(self._pairs):
-            for word in dict.fromkeys(pair.source[1:-1]):
-                rows[word].append(row)
-        counts = Counter(word for pair in self._pairs for word in {*pair.source})
-        return {
-            word: some
-            for word, some in rows.items()
-            if len(some) >= LEAST_PAIRS and counts[word] < len(self._pairs)
-        }
+            source = pair.source
+            for at in range(1, len(source) - 1):
+                for end in range(at + 1, min(at + LONGEST_JOINT, len(source) - 1) + 1):
+                    words = source[at:end]
+                    if source[at - 1] in ends and source[end] in starts and not edges & {*words}:
+                        places[words].append((row, at))
+        return {words: some for words, some in places.items() if len({row for row, _ in some}) >= LEAST_PAIRS}
 
     def _joint(
-        self, word: str, aligned: Sequence[tuple[Pair, Array]]
+        self, words: Tokens, places: Sequence[tuple[_Aligned, int]]
     ) -> tuple[Joint, list[tuple[Sentence, Sentence]]] | None:
-        """How a word joins sentences, if it does."""
-        without = [pair for pair in self._pairs if word not in pair.source]
-        is_whole = _Wholes(without, [pair for pair, _ in aligned])
+        """How words join sentences, if they do. Words that single sentences have, too, do not."""
+        without = [pair for pair in self._pairs if not _count(pair.source, words)]
+        if len(without) < LEAST_PAIRS or any(set(words) & {*pair.source} for pair in without):
+            return None
+        wholes = _Wholes(without, [aligned.pair for aligned, _ in places], words)
         cases: dict[tuple[Tokens, bool], dict[int, tuple[Sentence, Sentence]]] = defaultdict(dict)
         told = set()
-        for row, (pair, posterior) in enumerate(aligned):
-            for at in (at for at, other in enumerate(pair.source) if other == word):
-                for tokens, is_swapped, first, second in _splits(pair, posterior, at):
-                    told.add(row)
-                    if is_whole(first) and is_whole(second) and self._agrees(first) and self._agrees(second):
-                        cases[tokens, is_swapped].setdefault(row, (first, second))
+        for place, ((pair, links), at) in enumerate(places):
+            first, second = pair.source[:at], pair.source[at + len(words) :]
+            if not wholes.are_sources(first, second):
+                continue
+            for tokens, is_swapped, targets in _splits(pair.target, links, at, len(words)):
+                told.add(place)
+                both = Sentence(first, targets[0]), Sentence(second, targets[1])
+                if wholes.are_targets(*targets) and all(map(self._agrees, both)):
+                    cases[tokens, is_swapped].setdefault(place, both)
         if not cases:
             return None
         (tokens, is_swapped), found = max(cases.items(), key=lambda case: len(case[1]))
         if len(found) < max(LEAST_PAIRS, LEAST_SHARE * len(told)):
             return None
-        return Joint(word, tokens, is_swapped), list(found.values())
+        return Joint(words, tokens, is_swapped), list(found.values())
 
     def _agrees(self, part: Sentence) -> bool:
         """Whether no pair has the same source and another target."""
         return self._known.get(part.source, part.target) == part.target
 
 
+def _count(source: Tokens, words: Tokens) -> int:
+    """How often words occur in a source."""
+    return sum(source[at : at + len(words)] == words for at in range(len(source) - len(words) + 1))
+
+
 class _Wholes:
-    """Tells whether a part looks like a whole sentence: it starts and ends like one, and lacks no word.
+    """Tells whether parts look like whole sentences: they start and end like one, and lack no word.
 
     Args:
-        pairs: whole sentences without the word that joins.
-        joined: sentences with it. A word that only these have asks for the word that joins.
+        pairs: whole sentences without the words that join.
+        joined: sentences with them. Another word that only these have asks for the words that join.
+        words: that join.
     """
 
-    def __init__(self, pairs: Sequence[Pair], joined: Sequence[Pair]) -> None:
-        self._starts = {pair.source[0] for pair in pairs}, {pair.target[0] for pair in pairs}
-        self._finals = {pair.source[-1] for pair in pairs}, {pair.target[-1] for pair in pairs}
-        known = {word for pair in pairs for word in pair.source}
+    def __init__(self, pairs: Sequence[Pair], joined: Sequence[Pair], words: Tokens) -> None:
+        self._sources = {pair.source[0] for pair in pairs}, {pair.source[-1] for pair in pairs}
+        self._targets = {pair.target[0] for pair in pairs}, {pair.target[-1] for pair in pairs}
+        known = {*words, *(word for pair in pairs for word in pair.source)}
         counts = Counter(word for pair in joined for word in {*pair.source} - known)
         self._asking = {word for word, count in counts.items() if count >= LEAST_PAIRS}
 
-    def __call__(self, part: Sentence) -> bool:
-        sides = (part.source, part.target)
-        return (
-            all(side and side[0] in starts for side, starts in zip(sides, self._starts, strict=True))
-            and all(side[-1] in finals for side, finals in zip(sides, self._finals, strict=True))
-            and not self._asking & {*part.source}
+    def are_sources(self, *parts: Tokens) -> bool:
+        """Whether parts of a source may be whole sources. They can have the words that join, too."""
+        starts, ends = self._sources
+        return all(
+            part and part[0] in starts and part[-1] in ends and not self._asking & {*part} for part in parts
         )
 
+    def are_targets(self, *parts: Tokens) -> bool:
+        """Whether parts of a target may be whole targets."""
+        starts, ends = self._targets
+        return all(part and part[0] in starts and part[-1] in ends for part in parts)
 
-def _splits(pair: Pair, posterior: Array, at: int) -> Iterator[tuple[Tokens, bool, Sentence, Sentence]]:
-    """The ways to split a pair at a word of its source such that no sure link crosses."""
-    linked = {j: {*(column >= SURE).nonzero()[0].tolist()} for j, column in enumerate(posterior.T)}
-    before = [j for j, words in linked.items() if words and max(words) < at]
-    after = [j for j, words in linked.items() if words and min(words) > at]
+
+def _splits(
+    target: Tokens, links: Sequence[set[int]], at: int, size: int
+) -> Iterator[tuple[Tokens, bool, tuple[Tokens, Tokens]]]:
+    """The ways to split a target at `size` words of its source such that no sure link crosses.
+
+    Gives the tokens between the parts, whether the parts change places, and those of the first and the second
+    part of the source.
+    """
+    before = [j for j, words in enumerate(links) if words and max(words) < at]
+    after = [j for j, words in enumerate(links) if words and min(words) >= at + size]
     if not before or not after:
         return
     is_swapped = min(after) < min(before)
     left, right = (after, before) if is_swapped else (before, after)
     for end in range(max(left) + 1, min(right) + 1):
         for start in range(end, min(end + LONGEST_JOINT, min(right)) + 1):
-            targets = pair.target[:end], pair.target[start:]
-            first, second = reversed(targets) if is_swapped else targets
-            yield (
-                pair.target[end:start],
-                is_swapped,
-                Sentence(pair.source[:at], first),
-                Sentence(pair.source[at + 1 :], second),
-            )
+            one, other = target[:end], target[start:]
+            yield target[end:start], is_swapped, (other, one) if is_swapped else (one, other)

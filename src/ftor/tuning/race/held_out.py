@@ -1,4 +1,4 @@
-"""Pairs that a race does not train on: drawn at random, harder than the rest, or made longer than training's."""
+"""Pairs that a race does not train on: drawn at random, harder than the rest, or made longer."""
 
 import random
 from collections import Counter
