@@ -70,3 +70,22 @@ def test_a_context_that_changes_its_part_is_not_free():
     parts = [Pair((a, b), (a.upper(), b.upper()), 0) for a in words for b in words]
     turned = [Pair(("back", *pair.source), pair.target[::-1], 0) for pair in parts]
     assert substituted([*parts, *turned], 10, seed=0) == []
+
+
+def test_a_part_that_changes_what_stands_around_it_is_left_out():
+    """A number of three groups has another name for the first comma than one of two."""
+    names = {"1": "one", "2": "two", "3": "three", "4": "four", "5": "five"}
+    groups = [a + b for a in names for b in names]
+    spell = {group: f"{names[group[0]]} ty {names[group[1]]}" for group in groups}
+    draw, pairs = Random(0), {}
+    for size in [1] * 20 + [2] * 60 + [3] * 60:
+        drawn = draw.choices(groups, k=size)
+        scales = ["million", "thousand"][3 - size :] if size > 1 else []
+        words = [spell[drawn[0]], *(f"{s} {spell[g]}" for s, g in zip(scales, drawn[1:], strict=True))]
+        pairs[" , ".join(" ".join(group) for group in drawn)] = " ".join(words)
+    made = substituted([Pair(tuple(s.split()), tuple(t.split()), 0) for s, t in pairs.items()], 100, seed=0)
+    assert len(made) > 50
+    for pair in made:
+        assert "million" in pair.target or pair.source.count(",") < 2
+        assert pair.source.count(",") <= 2
+        assert all(len(group.split()) == 2 for group in " ".join(pair.source).split(","))

@@ -1,12 +1,14 @@
 """Pairs put together from others: a whole pair that stands in another one is replaced by a third.
 
 `open the door and turn left` contains `turn left`, and its target the target of `turn left`. If that is so
-for all pairs between `and` and the end of a sentence, any pair can stand there, also one with an `and`.
+for all pairs between `and` and the end of a sentence, any pair of the same lengths can stand
+there, and in brackets any pair. One with an `and` can, if training has some, and the tokens around their
+targets are those around others. In `7 , 4 5 , 6` they are not: the part `4 5 , 6` makes the seven a million,
+`4 5` a thousand.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import NamedTuple
 
@@ -17,12 +19,16 @@ LEAST_PARTS = 5
 """Different pairs that must have been seen in a context."""
 LEAST_SHARE = 0.95
 """Share of the pairs in a context whose targets are parts of the target."""
+NESTED_SHARE = 0.8
+"""Share of the parts with a word of their context that stand between the same target tokens as others."""
 GROWTH = 1.6
 """New targets are at most so many times as long as the longest of training."""
 TRIES = 20
 """Draws for each pair that is asked for."""
 
 Tokens = tuple[str, ...]
+Words = tuple[str | None, str | None]
+"""Before and after a part; None at the ends of a sentence."""
 
 
 class Place(NamedTuple):
@@ -34,38 +40,113 @@ class Place(NamedTuple):
     start: int
     end: int
 
+    @property
+    def neighbours(self) -> Tokens:
+        """The target tokens before and after it."""
+        target = self.pair.target
+        return *target[self.start - 1 : self.start], "", *target[self.end : self.end + 1]
 
-@dataclass
+
 class _Context:
-    """The pairs that were seen between two words: which, how many, and where their targets are parts."""
+    """The pairs that were seen between two words, and where their targets are parts.
 
-    parts: set[Tokens] = field(default_factory=set)
-    seen: int = 0
-    kept: int = 0
-    places: list[Place] = field(default_factory=list)
+    Args:
+        words: the two.
+    """
+
+    def __init__(self, words: Words) -> None:
+        self._words = {word for word in words if word is not None}
+        self._parts: set[Tokens] = set()
+        self._seen, self._kept = 0, 0
+        self.places: list[Place] = []
+
+    def add(self, pair: Pair, first: int, last: int, part: Tokens) -> None:
+        """Add the words `first:last` of a pair, whose own target is `part`."""
+        starts = _starts(pair.target, part)
+        self._parts.add(pair.source[first:last])
+        self._seen += 1
+        self._kept += bool(starts)
+        if len(starts) == 1:
+            self.places.append(Place(pair, first, last, starts[0], starts[0] + len(part)))
 
     @property
     def is_free(self) -> bool:
-        """Whether any pair can stand here."""
-        return len(self.parts) >= LEAST_PARTS and self.kept >= LEAST_SHARE * self.seen
+        """Whether other pairs can stand here."""
+        many = len(self._parts) >= LEAST_PARTS and bool(self.places)
+        return many and self._kept >= LEAST_SHARE * self._seen
+
+    def fitting(self, pairs: Sequence[Pair]) -> list[Pair]:
+        """The pairs that can stand here: as long as those of training, or in brackets."""
+        spans = [place.pair.source[place.first : place.last] for place in self.places]
+        lengths, edges = {*map(len, spans)}, {(span[0], span[-1]) for span in spans}
+        strange = {word for word in self._words if not self._nests(word)}
+        in_brackets = _are_brackets(self._words, pairs)
+        if _are_brackets({*next(iter(edges))}, pairs) and len(edges) == 1:
+            pairs = [pair for pair in pairs if (pair.source[0], pair.source[-1]) in edges]
+            in_brackets = True
+        fit = (pair for pair in pairs if in_brackets or len(pair.source) in lengths)
+        return [pair for pair in fit if not strange & {*pair.source}]
+
+    def _nests(self, word: str) -> bool:
+        """Whether parts with a word of the context stand between the same target tokens as others."""
+        around: dict[bool, list[Tokens]] = {True: [], False: []}
+        for place in self.places:
+            part = place.pair.source[place.first : place.last]
+            around[word in part].append(place.neighbours)
+        usual = {*around[False]}
+        alike = sum(tokens in usual for tokens in around[True])
+        return not usual or (alike > 0 and alike >= NESTED_SHARE * len(around[True]))
+
+
+def _are_brackets(words: Collection[str], pairs: Sequence[Pair]) -> bool:
+    """Whether two words open and close."""
+    if len(words) != 2:
+        return False
+    one, other = words
+    return all(pair.source.count(one) == pair.source.count(other) for pair in pairs)
 
 
 def substituted(pairs: Sequence[Pair], count: int, seed: int) -> list[Pair]:
-    """New pairs, at most `count`. Their sources are not among those of `pairs`."""
-    places = [place for context in _contexts(pairs).values() if context.is_free for place in context.places]
+    """New pairs, at most `count`. Their sources are not among those of `pairs`.
+
+    All of their parts that stand in free contexts agree with them, not only the one that is new.
+    """
+    targets = {pair.source: pair.target for pair in pairs}
+    free = {words: context for words, context in _contexts(pairs, targets).items() if context.is_free}
+    places = [
+        (place, fitting)
+        for context in free.values()
+        if (fitting := context.fitting(pairs))
+        for place in context.places
+    ]
     if not places:
         return []
     draw = Random(derived_seed("substituted", seed))
     longest = GROWTH * max(len(pair.target) for pair in pairs)
-    known = {pair.source for pair in pairs}
-    made: list[Pair] = []
+    made: dict[Tokens, Pair] = {}
     for _ in range(TRIES * count):
-        place, part = draw.choice(places), draw.choice(pairs)
-        new = _replaced(place, part)
-        if len(made) < count and new.source not in known and len(new.target) <= longest:
-            known.add(new.source)
-            made.append(new)
-    return made
+        if len(made) == count:
+            break
+        place, fitting = draw.choice(places)
+        new = _replaced(place, draw.choice(fitting))
+        is_new = new.source not in made and new.source not in targets and len(new.target) <= longest
+        if is_new and _agrees(new, targets, free):
+            made[new.source] = new
+    return list(made.values())
+
+
+def _agrees(pair: Pair, targets: Mapping[Tokens, Tokens], free: Collection[Words]) -> bool:
+    """Whether the targets of all parts in free contexts are parts of the target."""
+    return all(
+        _starts(pair.target, targets[pair.source[first:last]])
+        for first, last in _spans(pair.source, targets)
+        if _around(pair.source, first, last) in free
+    )
+
+
+def _starts(target: Tokens, part: Tokens) -> list[int]:
+    """Where a part starts in a target."""
+    return [j for j in range(len(target) - len(part) + 1) if target[j : j + len(part)] == part]
 
 
 def _replaced(place: Place, part: Pair) -> Pair:
@@ -78,29 +159,23 @@ def _replaced(place: Place, part: Pair) -> Pair:
     )
 
 
-def _contexts(pairs: Sequence[Pair]) -> dict[tuple[str | None, str | None], _Context]:
-    """The contexts, by the words before and after; None at the ends of a sentence."""
-    targets = {pair.source: pair.target for pair in pairs}
-    contexts: dict[tuple[str | None, str | None], _Context] = defaultdict(_Context)
+def _contexts(pairs: Sequence[Pair], targets: Mapping[Tokens, Tokens]) -> dict[Words, _Context]:
+    """The contexts, by the words before and after."""
+    contexts: dict[Words, _Context] = {}
     for pair in pairs:
         for first, last in _spans(pair.source, targets):
-            before = pair.source[first - 1] if first else None
-            after = pair.source[last] if last < len(pair.source) else None
-            context, part = contexts[before, after], targets[pair.source[first:last]]
-            starts = [
-                start
-                for start in range(len(pair.target) - len(part) + 1)
-                if pair.target[start : start + len(part)] == part
-            ]
-            context.parts.add(pair.source[first:last])
-            context.seen += 1
-            context.kept += bool(starts)
-            if len(starts) == 1:
-                context.places.append(Place(pair, first, last, starts[0], starts[0] + len(part)))
+            words = _around(pair.source, first, last)
+            context = contexts.setdefault(words, _Context(words))
+            context.add(pair, first, last, targets[pair.source[first:last]])
     return contexts
 
 
-def _spans(source: Tokens, known: dict[Tokens, Tokens]) -> Iterator[tuple[int, int]]:
+def _around(source: Tokens, first: int, last: int) -> Words:
+    """The words before and after a part."""
+    return (source[first - 1] if first else None, source[last] if last < len(source) else None)
+
+
+def _spans(source: Tokens, known: Container[Tokens]) -> Iterator[tuple[int, int]]:
     """The parts of a source, of two words or more, that are sources of whole pairs."""
     for first in range(len(source)):
         for last in range(first + 2, len(source) + 1):
