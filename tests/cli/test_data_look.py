@@ -62,7 +62,7 @@ def test_bad_lines_are_left_out(tmp_path):
     ("content", "message"),
     [
         (b"", "no pairs in the file"),
-        (b"a,b\nc,d\n", "1: no tab in any of the 2 lines; is it a CSV file?"),
+        (b"a,b\nc,d\n", "1: looks like CSV; expected a tab between source and target"),
         (b"a\tb\tc\nd\te\tf\n", "1: expected two columns, source and target, found 3"),
     ],
 )

@@ -84,6 +84,7 @@ def test_bad_lines_have_errors_and_the_others_outputs(trained, tmp_path):
         f"warning: {path}:3: not UTF-8; such lines are read as Windows-1252 (Latin-1)",
         f"warning: {path}:2: an empty line",
         "warning: 1 of 4 lines have no output",
+        "warning: 1 unknown word, which training did not have: ü",
     ]
     assert "stdin:1: an empty line" in run_here("predict", trained, stdin=b" \na\n").err
 
@@ -124,3 +125,10 @@ def test_no_model(tmp_path):
     finished = run_here("predict", tmp_path / "none", "a")
     assert finished.code == 1
     assert finished.err == f"error: {tmp_path / 'none'}: not a model folder: it has no config.toml\n"
+
+
+def test_unknown_words_are_named_once(trained):
+    finished = run_here("predict", trained, "a zig b", "zig zag", "a b")
+    assert finished.code == 0
+    assert [line.get("unknown") for line in json_lines(finished)] == [["zig"], ["zig", "zag"], None]
+    assert finished.err == ("warning: 2 unknown words, which training did not have: zig, zag\n")

@@ -53,7 +53,7 @@ class TestOwnData:
         finished = own("--train", "a.tsv")
         assert finished.code == 1
         error = finished.err.split("error: ")[1]
-        assert error == "a.tsv:1: no tab in any of the 20 lines; is it a CSV file?\n"
+        assert error == "a.tsv:1: looks like CSV; expected a tab between source and target\n"
 
     def test_windows_files_and_blank_ends_are_fine(self, own, tmp_path):
         write_lines(tmp_path / "a.tsv", b"\xef\xbb\xbfa b\ta b b a\r", "b\tb b\r", "", "  ")

@@ -80,7 +80,7 @@ class TestFiles:
     @pytest.mark.parametrize("name", ["mirorr", "mirror-"])
     def test_an_unknown_name_gets_the_nearest(self, name):
         with pytest.raises(
-            ConfigError, match=rf"{name}: no such experiment \(did you mean mirror\?\); ftor data list shows"
+            ConfigError, match=rf"{name}: no such experiment \(did you mean mirror\?\); expected one of"
         ):
             Config.load(name)
 

@@ -65,16 +65,27 @@ def test_settings_that_name_no_data(tmp_path, settings, error, message):
         load_splits(Config.load("transducer", settings), None, tmp_path / "run", SILENT)
 
 
+def test_files_are_named_from_the_folder_of_the_run(tmp_path):
+    """Wherever both are moved to, and before the folder is there."""
+    for folder in (tmp_path / "here", tmp_path / "there"):
+        write(folder / "a.tsv", f"{folder.name}\tb\n")
+        config = Config.load("transducer", ['data.train="../../a.tsv"'])
+        splits = load_splits(config, None, folder / "runs" / "x", SILENT)
+        assert splits.train[0].source == (folder.name,)
+
+
 class TestRequiredFiles:
     def test_generated_pairs_are_not_required(self):
         require_files(Config.load("mirror"), None)
 
     def test_published_pairs_are(self, tmp_path):
-        with pytest.raises(DataError, match=r"^geo-iid: geo/iid_train.tsv: no such file; .* ftor data fetch"):
+        with pytest.raises(
+            DataError, match=r"^geo-iid: geo/iid_train.tsv: no such file; .* ftor data fetch geo$"
+        ):
             require_files(Config.load("geo-iid"), None)
         for split in ("train", "dev", "test"):
             write(tmp_path / f"data/geo/iid_{split}.tsv")
-        with pytest.raises(DataError, match=r"^geo-iid: glove.6B.100d.subset.txt: no such file"):
+        with pytest.raises(DataError, match=r"^geo-iid: glove.6B.100d.subset.txt: no .* fetch glove$"):
             require_files(Config.load("geo-iid"), None)
         write(tmp_path / "data/glove.6B.100d.subset.txt", "a 1 2\n")
         require_files(Config.load("geo-iid"), None)

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from ftor.metrics import Grouping, Judge, evaluate
-from ftor.show.metrics import tables
+from ftor.show.metrics import run_tables, tables
 
 GOLDS = [["a", "b"], ["a", "b"], ["c", "d", "e"], []]
 PREDICTIONS = [("a", "b"), ("b", "a"), ("c", "x", "e", "f", "g"), ()]
@@ -33,6 +33,20 @@ def test_the_table_shows_judges_and_groups(judges, header, row):
     assert header in rows
     assert row in rows
     assert (["as sets", "75.0 %"] in rows) == bool(judges)
+
+
+@pytest.mark.parametrize("grammar", [True, False])
+def test_titles_say_whether_there_was_a_grammar(grammar):
+    found = evaluate(GOLDS, PREDICTIONS).as_dict()
+    metrics = {"dev": found, "test": None} | ({"dev_grammar": found} if grammar else {})
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(run_tables(metrics))
+    titles = [line.strip() for line in shown.get().splitlines() if line.startswith("dev")]
+    without = "dev pairs without the grammar, exact match by source length:"
+    assert titles == (
+        [without, "dev pairs with the grammar:"] if grammar else [without.replace(" without the grammar", "")]
+    )
 
 
 def test_the_table_shows_the_summary_and_each_length():

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftor.reporting import Report
+from ftor.reporting import SILENT, Report
 from ftor.text.reading import DataError, Pair, PairsFile, read_pairs
 
 
@@ -123,8 +123,18 @@ class TestGoingOn:
             self.read(tmp_path, b"PK\x03\x04\n\x00\t\xff\n")
 
     def test_a_file_without_tabs_is_one_error(self, tmp_path):
-        with pytest.raises(DataError, match=r"a\.tsv:1: no tab in any of the 3 lines; is it a CSV file\?$"):
-            self.read(tmp_path, b"a,b\nc,d\ne,f\n")
+        with pytest.raises(DataError, match=r"a\.tsv:1: no tab in any of the 3 lines; expected one in each$"):
+            self.read(tmp_path, b"a b\nc,d\ne f\n")
+
+    @pytest.mark.parametrize(("mark", "name"), [(b",", "CSV"), (b";", "CSV with semicolons")])
+    @pytest.mark.parametrize("report", [SILENT, None])
+    def test_a_csv_file_is_one_error(self, tmp_path, mark, name, report):
+        """Even if a cell has a tab, it is not one error for each line."""
+        path = tmp_path / "a.tsv"
+        path.write_bytes(b"x\ty\n" + b"a b%sc, d\n" % mark * 9)
+        with pytest.raises(DataError) as error:
+            PairsFile.read(path, report=report)
+        assert str(error.value) == f"{path}:1: looks like {name}; expected a tab between source and target"
 
     @given(st.binary(max_size=200))
     def test_any_bytes_give_pairs_or_an_error(self, tmp_path_factory, content):

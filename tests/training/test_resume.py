@@ -138,6 +138,14 @@ class TestResumed:
         assert_same_run(copy, run("longer", training__epochs=4))
         assert Config.load(copy / "config.toml").training.epochs == 4
 
+    def test_fewer_epochs_than_are_done_are_an_error(self, copy, trained):
+        finished = run_here("train", "--resume", copy, "--set", "training.epochs=1")
+        assert finished.code == 2
+        assert (
+            f"--set training.epochs=1: expected at least 2, which {copy} has already trained" in finished.err
+        )
+        assert_same_run(copy, trained)
+
     def test_a_run_whose_rates_fall_keeps_its_number_of_epochs(self, run):
         folder = run("run", training__schedule="linear")
         assert "training.epochs=N" not in (folder / "README.md").read_text()

@@ -86,7 +86,9 @@ def test_few_or_identical_pairs_are_planned_for(plan, rows):
     assert plan(*rows)[1].look.pairs["train"] == len(rows)
 
 
-@pytest.mark.parametrize(("lines", "message"), [([], "no pairs in the file"), (["a,b"] * 9, "is it a CSV")])
+@pytest.mark.parametrize(
+    ("lines", "message"), [([], "no pairs in the file"), (["a,b"] * 9, "looks like CSV")]
+)
 def test_files_without_pairs_are_one_error(plan, lines, message):
     with pytest.raises(DataError, match=message) as error:
         plan(*lines)

@@ -17,12 +17,15 @@ from ftor.cli.options import (
     use_threads,
 )
 from ftor.cli.output import write_lines
+from ftor.reporting import counted
 from ftor.show.progress import TerminalReport
 
 if TYPE_CHECKING:
     from ftor.model.model import Model
 
 LINES_AT_ONCE = 1024
+WORDS_SHOWN = 10
+"""Unknown words that are named."""
 
 
 def predict(
@@ -78,6 +81,7 @@ def predict(
     model.add_words([line.tokens for line in good], TerminalReport())  # at once: the file of vectors is large
     report = TerminalReport(quiet=len(good) < 100)
     malformed: list[str] = []
+    unknown: dict[str, None] = {}
     failed: list[str] = []
 
     def records() -> Iterator[dict[str, Any]]:
@@ -103,6 +107,7 @@ def predict(
                 if prediction is None:
                     yield error_record(line.text, str(error))
                 else:
+                    unknown.update(dict.fromkeys(prediction.unknown))
                     malformed.extend([prediction.text] if prediction.well_formed is False else [])
                     yield prediction.record(
                         line.text, alignment=alignment, fertilities=fertilities, tree=tree
@@ -110,6 +115,7 @@ def predict(
 
     write_lines(records(), output)
     _warn(model, malformed, failed, len(lines))
+    _warn_of_unknown(model, list(unknown))
 
 
 class _Line(NamedTuple):
@@ -151,6 +157,13 @@ def _file_lines(path: Path | None, name: str) -> Iterator[tuple[int, str]]:
 
     raw = path.read_bytes() if path else sys.stdin.buffer.read()
     return guessed_lines(raw, name, TerminalReport())
+
+
+def _warn_of_unknown(model: "Model", words: list[str]) -> None:
+    """Name the words that training did not have. A model that copies can still copy them."""
+    if words and not model.config.model.copies:
+        shown = ", ".join(words[:WORDS_SHOWN]) + (", …" if len(words) > WORDS_SHOWN else "")
+        TerminalReport().warn(f"{counted(len(words), 'unknown word')}, which training did not have: {shown}")
 
 
 def _warn(model: "Model", malformed: list[str], failed: list[str], count: int) -> None:

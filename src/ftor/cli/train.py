@@ -66,9 +66,11 @@ def train(
 ) -> None:
     """Train a model and evaluate it."""
     from ftor.show.metrics import run_tables  # here for start-up time
+    from ftor.show.tuning.choice import choice_table
     from ftor.training.run import Run
     from ftor.training.train import configure, grammar_override
     from ftor.tuning.own_pairs import Request, is_pairs_file
+    from ftor.tuning.race.choice import Choice
 
     files = {"train": train_file, "dev": dev_file, "test": test_file}
     overrides = [*(settings or []), *grammar_override(grammar)]
@@ -93,6 +95,10 @@ def train(
             raise typer.BadParameter("a race uses one thread for each of its runs", param_hint="--threads")
         _race(request, resume or out, data_dir, explain_choice, ledger)
         return
+    choice = Choice.read(resume) if explain_choice and resume is not None else None
+    if choice is not None:
+        show(choice_table(choice))
+        explain_choice = False
     of_races = {"--minutes": minutes is not None, "--quick": quick, "--explain-choice": explain_choice}
     if any(of_races.values()):
         given = ", ".join(option for option, is_given in of_races.items() if is_given)
@@ -124,7 +130,10 @@ def _race(
 
     report = TerminalReport()
     folder = folder_for(request, out)
-    choice = train_on_pairs(request, folder, report, data_dir, lambda race: Board(report, race))
+    again = [] if data_dir is None else ["--data-dir", str(data_dir)]
+    again += ["--explain-choice"] if explain_choice else []
+    again += [] if ledger is None else ["--ledger", str(ledger)]
+    choice = train_on_pairs(request, folder, report, data_dir, lambda race: Board(report, race), again)
     if choice is None:
         raise typer.Exit(1)
     metrics = read_json(folder / "metrics.json")

@@ -119,8 +119,8 @@ def _text(name: str) -> str:
         return _shipped_text(name)
     if not name.endswith(".toml"):
         raise ConfigError(
-            f"{name}: no such experiment{hint(name, shipped())}; ftor data list shows those that there are, "
-            "and a file ends in .toml"
+            f"{name}: no such experiment{hint(name, shipped())}; expected one of `ftor data list`, a .toml "
+            "file, or a .tsv file of your own pairs"
         )
     try:
         return Path(name).read_text("utf-8")

@@ -1,5 +1,6 @@
 """The training, dev and test pairs of an experiment: finding, generating, reading and holding out."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,8 @@ def load_splits(config: Config, data_folder: Path | None, run_folder: Path, repo
     Args:
         config: names the files and the task.
         data_folder: the data folder, if the user named one.
-        run_folder: the folder of the run. Generated pairs are written to its folder `data`.
+        run_folder: the folder of the run. Files are looked for in it first. Generated pairs are written to
+            its folder `data`.
         report: receives where the pairs come from, and bad lines of own files, which are left out.
 
     Raises:
@@ -85,7 +87,7 @@ def require_files(config: Config, data_folder: Path | None) -> None:
     pairs = () if _generator(data.task) else (data.train, data.dev, data.test)
     for name in (*pairs, data.vectors):
         if name is not None:
-            require_file(name, data_folder, config.name, "published files: ftor data fetch")
+            require_file(name, data_folder, config.name, how_to_get([name]))
 
 
 def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Report) -> dict[str, Path]:
@@ -97,7 +99,10 @@ def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Re
         raise DataError("data.train: no TSV file; give one with --train FILE")
     generated = run_folder / "data"
     files = {
-        split: _own_file(generated / name) or find_file(name, data_folder) or _own_file(Path(name))
+        split: _own_file(generated / name)
+        or _own_file(Path(os.path.normpath(run_folder / name)))  # the folders may not exist yet
+        or find_file(name, data_folder)
+        or _own_file(Path(name))
         for split, name in names.items()
     }
     paths = {split: _from_here(path) for split, path in files.items() if path is not None}
@@ -107,7 +112,8 @@ def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Re
     generate = _generator(config.data.task)
     if generate is None or paths:
         absent = [name for split, name in names.items() if split not in paths]
-        raise DataError(missing(", ".join(absent), data_folder) + _how_to_get(absent))
+        hint = how_to_get(absent)
+        raise DataError(missing(", ".join(absent), data_folder) + (f"; {hint}" if hint else ""))
     pairs = generate()
     paths = {split: generated / name for split, name in names.items()}
     for split, path in paths.items():
@@ -116,10 +122,11 @@ def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Re
     return paths
 
 
-def _how_to_get(files: Sequence[str]) -> str:
-    """The command that downloads published files, as the end of a message. Empty for other files."""
+def how_to_get(files: Sequence[str]) -> str:
+    """The command that downloads published files. Empty for other files."""
     known = [dataset.name for dataset in DATASETS.values() if dataset.files.keys() & set(files)]
-    return f"; to download it: ftor data fetch {' '.join(known)}" if known else ""
+    known += ["glove"] if any(Path(file).name.startswith("glove.") for file in files) else []
+    return f"to download it: ftor data fetch {' '.join(known)}" if known else ""
 
 
 def _generator(task: str) -> Callable[[], dict[str, list[tuple[str, str]]]] | None:

@@ -1,28 +1,31 @@
 """The model card: the README of a model folder."""
 
+import shlex
 from typing import Any
 
 from ftor.metrics import Metrics, format_score
 from ftor.model.model import Model
 from ftor.reporting import percent
 from ftor.text.emphasis import MARKER
+from ftor.text.reading import Pair
 
 
-def model_card(model: Model, metrics: dict[str, Any]) -> str:
+def model_card(model: Model, metrics: dict[str, Any], example: Pair) -> str:
     """The model card in Markdown.
 
     Args:
         model: the trained model.
         metrics: the content of `metrics.json`.
+        example: a pair whose source is the example in the commands.
     """
     config = model.config
     parameters = sum(parameter.numel() for parameter in model.network.parameters())
-    example = " ".join(model.trained_words[:4])
-    if config.data.emphasis:
-        example += f" {MARKER} {model.trained_words[0]}"
-    commands = [f'ftor predict . "{example}"']
+    sentence = " ".join(example.source)
+    if example.emphasis is not None:
+        sentence += f" {MARKER} {example.emphasis}"
+    commands = [shlex.join(["ftor", "predict", ".", sentence])]
     if config.model.structured:
-        commands.append(f'ftor explain . "{example}"')
+        commands.append(shlex.join(["ftor", "explain", ".", sentence]))
     usage = "\n".join(f"    {command}" for command in commands)
     files = "\n".join(f"| `{name}` | {meaning} |" for name, meaning in _files(model).items())
     return f"""# {config.name}
@@ -72,7 +75,7 @@ def _results(metrics: dict[str, Any]) -> str:
     for split, result in results.items():
         rows.append(
             [
-                split.replace("_", ", "),
+                _named(split, "dev_grammar" in results),
                 str(result.count),
                 percent(result.accuracy),
                 percent(result.exact_match),
@@ -82,6 +85,14 @@ def _results(metrics: dict[str, Any]) -> str:
             ]
         )
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _named(split: str, has_grammar: bool) -> str:
+    """A split in words: "dev, with the grammar"."""
+    if not has_grammar:
+        return split
+    name, _, grammar = split.partition("_")
+    return f"{name}, {'with' if grammar else 'without'} the grammar"
 
 
 def _files(model: Model) -> dict[str, str]:

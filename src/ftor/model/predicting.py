@@ -56,8 +56,10 @@ def predict_batch(
         output_lengths = torch.tensor([len(output) for output in outputs], device=device)
         how = structures(network, batch, output_lengths, read, outputs)
     predictions = [
-        Prediction(source, output, one.score, one.length_score, its_structure)
-        for source, output, one, its_structure in zip(read, outputs, decoded, how, strict=True)
+        Prediction(read_as, output, one.score, one.length_score, its_structure, unknown=unknown)
+        for read_as, output, one, its_structure, unknown in zip(
+            read, outputs, decoded, how, map(vocabularies.unknown, tokens), strict=True
+        )
     ]
     if grammar is None:
         return predictions

@@ -87,6 +87,7 @@ class Prediction:
         confidence: calibrated probability that the output is right. None if the model is not calibrated.
         alternatives: other outputs that were found, best first.
         abstained: whether the confidence is below the `min_confidence` of `Model.predict`.
+        unknown: the words of the sentence that the model does not know, each once.
     """
 
     source: tuple[str, ...]
@@ -101,6 +102,7 @@ class Prediction:
     confidence: float | None = None
     alternatives: tuple[Alternative, ...] = ()
     abstained: bool = False
+    unknown: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -141,6 +143,8 @@ class Prediction:
         }
         if self.abstained:
             record["abstained"] = True
+        if self.unknown:
+            record["unknown"] = list(self.unknown)
         if self.well_formed is not None:
             record["well_formed"] = self.well_formed
         return record | self._structure_record(alignment, fertilities, tree)

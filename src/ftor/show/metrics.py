@@ -41,11 +41,12 @@ def tables(metrics: Metrics) -> console.Group:
 def run_tables(metrics: Mapping[str, Any]) -> console.Group:
     """Return the tables of a run's metrics on its test pairs, or on its dev pairs if it has no others."""
     split = "test" if metrics["test"] else "dev"
+    has_grammar = f"{split}_grammar" in metrics
     parts: list[console.RenderableType] = [
-        f"{split} pairs, exact match by source length:",
+        f"{split} pairs{' without the grammar' * has_grammar}, exact match by source length:",
         tables(Metrics.from_dict(metrics[split])),
     ]
-    if f"{split}_grammar" in metrics:
+    if has_grammar:
         parts += [f"{split} pairs with the grammar:", summary(Metrics.from_dict(metrics[f"{split}_grammar"]))]
     return console.Group(*parts)
 

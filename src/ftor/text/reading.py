@@ -1,6 +1,7 @@
 """Reads pairs of source and target from TSV files."""
 
 import codecs
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,8 @@ from ftor.reporting import Report
 from ftor.text import emphasis as emphasising
 from ftor.text.tokenizing import tokenize
 
+CSV_SHARE = 0.8
+"""A file is CSV if this share of its lines has no tab but commas, or semicolons."""
 PROBLEMS_SHOWN = 5
 """Bad lines that are named one by one, where reading goes on."""
 
@@ -184,12 +187,15 @@ class PairsFile:
             DataError: if there are no pairs, or without `report` if there are bad lines.
         """
         pairs, problems, no_tab, lines = list[Pair](), dict[int, str](), 0, 0
+        in_stead = Counter[str]()
         for number, text in read_lines(path, report):
             lines += 1
             columns = [] if text is None else [column.strip() for column in text.split("\t")]
             while report is not None and len(columns) > 2 and not columns[-1]:
                 columns.pop()  # spreadsheets write empty columns
-            no_tab += len(columns) == 1
+            if text is not None and len(columns) == 1:
+                no_tab += 1
+                in_stead.update(mark for mark in ";," if mark in text)
             problem = _problem(text, columns)
             if problem:
                 problems[number] = problem
@@ -202,13 +208,23 @@ class PairsFile:
             target = tokenize(columns[1], target_tokenizer)
             pairs.append(Pair(source, target, number, word, columns[1]))
         file = cls(path, pairs, problems, lines)
-        file._check(no_tab, report)
+        separators = [mark for mark, count in in_stead.items() if count > CSV_SHARE * lines]
+        file._check(no_tab, separators[0] if separators else None, report)
         return file
 
-    def _check(self, no_tab: int, report: Report | None) -> None:
-        """Raise, or report, what is wrong. `no_tab` is the number of lines without a tab."""
+    def _check(self, no_tab: int, separator: str | None, report: Report | None) -> None:
+        """Raise, or report, what is wrong.
+
+        Args:
+            no_tab: the number of lines without a tab.
+            separator: what stands in nearly all of them instead, if something does.
+            report: as of `read`.
+        """
+        if separator is not None:
+            name = {",": "CSV", ";": "CSV with semicolons"}[separator]
+            raise DataError(f"{self.path}:1: looks like {name}; expected a tab between source and target")
         if no_tab == self.lines > 1:
-            raise DataError(f"{self.path}:1: no tab in any of the {self.lines} lines; is it a CSV file?")
+            raise DataError(f"{self.path}:1: no tab in any of the {self.lines} lines; expected one in each")
         if self.problems and (report is None or not self.pairs):
             raise DataError("\n".join(_listed(self.path, self.problems, report is None)))
         if not self.pairs:

@@ -32,6 +32,10 @@ class SubwordVocabularies(Vocabularies):
         """The subword ids of a source, with the special ids at both ends."""
         return self._subwords([self.word(token) for token in tokens])
 
+    def unknown(self, tokens: Sequence[str]) -> tuple[str, ...]:
+        """Nothing: the subwords write any word."""
+        return ()
+
     def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
         """The subword ids of a target, with the special ids at both ends."""
         return self._subwords(target)

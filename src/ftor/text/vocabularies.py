@@ -75,6 +75,10 @@ class Vocabularies:
         start = [START] if self.start_token else []
         return start + [self.source.get(self.word(token), UNKNOWN) for token in tokens]
 
+    def unknown(self, tokens: Sequence[str]) -> tuple[str, ...]:
+        """The source tokens that are no words of training, each once. All of them have the same vector."""
+        return tuple(dict.fromkeys(token for token in tokens if self.word(token) not in self.source))
+
     def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
         """The class of each target token: COPY if training treats it as a copy, else its own."""
         keys = self.copying.keys(source) if self.copying else ()

@@ -14,7 +14,7 @@ from accelerate.tracking import get_available_trackers
 from accelerate.utils import broadcast_object_list, parse_flag_from_env
 
 from ftor.config import Config, ConfigError
-from ftor.files import append_json_line, write_text
+from ftor.files import append_json_line, read_json_lines, write_text
 from ftor.model.tensors import CheckpointError
 from ftor.reporting import SILENT, Report
 from ftor.training.data import load_training_data
@@ -66,6 +66,12 @@ class Run:
                     f"--set {section}.{changed[0]}: a resumed run keeps its settings; only "
                     f"{', '.join(sorted(allowed))} can be changed"
                 )
+        done = _epochs_done(folder)
+        if config.training.epochs < done:
+            raise ConfigError(
+                f"--set training.epochs={config.training.epochs}: expected at least {done}, which {folder} "
+                "has already trained"
+            )
         return cls(config, folder)
 
     @property
@@ -116,6 +122,12 @@ class Run:
         }
         given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
         return shlex.join(["ftor", "train", "--resume", str(self.folder), *given])
+
+
+def _epochs_done(folder: Path) -> int:
+    """The epochs that a run has finished."""
+    log = folder / "log.jsonl"
+    return len(read_json_lines(log)) if log.exists() else 0
 
 
 def _processes() -> PartialState:

@@ -288,7 +288,7 @@ class Trainer:
         }
         if self.accelerator.is_main_process:
             write_json(self.folder / "metrics.json", metrics)
-            write_text(self.folder / "README.md", model_card(self.model, metrics))
+            write_text(self.folder / "README.md", model_card(self.model, metrics, self.data.dev[0]))
         return metrics
 
     def _dev_exact_match(self) -> float:

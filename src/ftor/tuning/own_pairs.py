@@ -10,7 +10,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
-from ftor.config import shipped
+from ftor.config import Config, shipped
 from ftor.errors import FtorError
 from ftor.files import write_text
 from ftor.jobs import Status, run_jobs
@@ -22,11 +22,14 @@ from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import Pair, PairsFile
 from ftor.text.recombining import recombined
 from ftor.training.run import free_folder
+from ftor.training.train import as_overrides
 from ftor.tuning.look import Look, look
 from ftor.tuning.race.candidates import configuration
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.held_out import hold_out, longer_pairs
 from ftor.tuning.race.plan import (
+    FROM_RUN,
+    HELD_OUT_FILE,
     Plan,
     affordable_epochs,
     allowed,
@@ -210,10 +213,19 @@ def finish(race: Race, folder: Path) -> Choice:
         raise FtorError(f"{race.final.run}: {problem}")
     for file in final.iterdir():
         file.replace(folder / file.name)
+    _name_held_out(folder)
     choice = Choice.of(race)
     choice.write(folder)
     shutil.rmtree(race.plan.folder / "runs")
     return choice
+
+
+def _name_held_out(folder: Path) -> None:
+    """Let the configuration of a model that has left the race find the held-out pairs of the race."""
+    config = Config.load(folder / "config.toml")
+    if config.data.dev == (FROM_RUN / HELD_OUT_FILE).as_posix():
+        config = config.with_overrides(as_overrides({"data.dev": f"{RACE_FOLDER}/{HELD_OUT_FILE}"}))
+        write_text(folder / "config.toml", config.to_toml())
 
 
 def warn_of_left_out(request: Request, found: Look, report: Report) -> None:
@@ -256,6 +268,7 @@ def train_on_pairs(
     report: Report,
     data_folder: Path | None = None,
     board: Callable[[Race], Board] | None = None,
+    resume_options: Sequence[str] = (),
 ) -> Choice | None:
     """Look at pairs, race candidates, and put the model of the winner into `folder`.
 
@@ -265,13 +278,15 @@ def train_on_pairs(
         report: receives messages.
         data_folder: where vectors are, if not in the usual folders.
         board: makes the board that shows the race. By default lines say how its runs end.
+        resume_options: of the command that resumes the race, which is shown if it is stopped.
 
     Returns:
         What was chosen, or None if Ctrl-C stopped the race. The same call continues it.
     """
     race = Race(plan_race(request, folder, report), report, data_folder)
     if not run_jobs(race, Processes(cores()), LineBoard(report) if board is None else board(race)):
-        report.say(f"stopped; to resume: {shlex.join(['ftor', 'train', '--resume', str(folder)])}")
+        command = shlex.join(["ftor", "train", "--resume", str(folder), *resume_options])
+        report.say(f"stopped; to resume: {command}")
         return None
     choice = finish(race, folder)
     (report.say if choice.kept else report.warn)(choice.reason)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ftor.config import ConfigError
+from ftor.config import Config, ConfigError
+from ftor.datasets.splits import load_splits
 from ftor.jobs import Failed, Finished, Started, run_jobs
 from ftor.reporting import SILENT
 from ftor.text.seeds import derived_seed
@@ -55,6 +56,7 @@ def raced(plan, score, stop_after=None):
             return [Started("here"), found]
         job.folder.mkdir(parents=True, exist_ok=True)
         (job.folder / "log.jsonl").write_text(json.dumps({"dev_loss": 1 - found}) + "\n")
+        (job.folder / "config.toml").write_text(job.config.to_toml(), "utf-8")
         for name in ("metrics.json", "README.md", "model.safetensors", "checkpoint.safetensors"):
             (job.folder / name).write_text(entry.run)
         return [Started("here"), Finished(record(job, dev={"exact_match": found}, best_epoch=1))]
@@ -174,10 +176,25 @@ def test_the_model_moves_into_its_folder_with_its_choice(plan, tmp_path):
     assert (tmp_path / "model" / "checkpoint.safetensors").exists()
     assert not (plan.folder / "runs").exists()
     assert Choice.read(tmp_path / "model") == choice
+    assert Config.load(tmp_path / "model" / "config.toml").data.dev == "race/held-out.tsv"
     assert "you get a plain seq2seq" in choice.reason
     card = (tmp_path / "model" / "README.md").read_text()
     assert "The dev pairs above are training pairs of this model." in card
     assert all(f"| {one.name} | {one.meaning} |" in card for one in plan.candidates.values())
+
+
+def test_a_race_that_was_stopped_can_be_moved(tmp_path):
+    """Runs name the files of their race by its place beside them, so their configurations stay the same."""
+    plans = []
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+        plans.append(make_plan(tmp_path / name))
+    one, other = (plan.config(Entry("taught", 0, 8)) for plan in plans)
+    assert (one.data.train, one.data.dev) == ("../../train.tsv", "../../held-out.tsv")
+    assert one.hash == other.hash
+    for plan in plans:
+        splits = load_splits(one, None, plan.folder / "runs" / "taught-0", SILENT)
+        assert splits.paths["train"] == plan.folder / "train.tsv"
 
 
 def test_short_runs_that_gave_little_are_told(tmp_path):

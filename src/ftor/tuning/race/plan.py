@@ -12,6 +12,9 @@ from ftor.tuning.look.findings import Value
 from ftor.tuning.race.candidates import RECOMBINED, Candidate, candidates, configuration
 from ftor.tuning.race.held_out import HeldOut
 
+TRAIN_FILE, HELD_OUT_FILE = "train.tsv", "held-out.tsv"
+FROM_RUN = Path("../..")
+"""The folder of a race, from the folder of one of its runs. It can be moved with all its runs."""
 LEAST_EPOCHS, LEAST_STEPS = 16, 600
 """Shorter runs tell nothing."""
 RUNGS = (8, 4, 2, 1)
@@ -106,13 +109,13 @@ class Plan:
 
     def _data(self, final: bool) -> dict[str, Value]:
         files = {
-            "train": self.files["train"] if final else self.folder / "train.tsv",
+            "train": self.files["train"] if final else FROM_RUN / TRAIN_FILE,
             "dev": self.files.get("dev") if final else None,
             "test": self.files.get("test") if final else None,
         }
         if files["dev"] is None and any(self.held_out.values()):
-            files["dev"] = self.folder / "held-out.tsv"
-        return {f"data.{split}": str(path.absolute()) for split, path in files.items() if path is not None}
+            files["dev"] = FROM_RUN / HELD_OUT_FILE
+        return {f"data.{split}": path.as_posix() for split, path in files.items() if path is not None}
 
     @property
     def races(self) -> bool:
@@ -124,8 +127,8 @@ def write_held_out(folder: Path, pairs: Sequence[Pair], others: Sequence[Pair], 
     """Write the training pairs of a race, and the held-out pairs with `others` that were not in training."""
     folder.mkdir(parents=True, exist_ok=True)
     out = [*others, *(pairs[i] for i in parts.random), *(pairs[i] for i in parts.harder)]
-    for name, some in (("train", [pairs[i] for i in parts.train]), ("held-out", out)):
-        write_pairs([(" ".join(pair.source), pair.target_text) for pair in some], folder / f"{name}.tsv")
+    for name, some in ((TRAIN_FILE, [pairs[i] for i in parts.train]), (HELD_OUT_FILE, out)):
+        write_pairs([(" ".join(pair.source), pair.target_text) for pair in some], folder / name)
 
 
 def allowed(look: Look, overrides: Sequence[str]) -> dict[str, Candidate]:
