@@ -1,4 +1,4 @@
-"""`ftor grammar infer`."""
+"""`ftor grammar`."""
 
 import pytest
 
@@ -62,3 +62,115 @@ def test_targets_that_are_no_programs(tmp_path):
     finished = run_here("grammar", "infer", path)
     assert finished.code == 1
     assert "the targets are not programs" in finished.err
+
+
+CALENDAR = "Query -> 'GET' Words | 'TOP' Number\nWords -> @copy | @copy Words\nNumber : 0..9\n"
+
+
+@pytest.fixture
+def calendar(tmp_path):
+    path = tmp_path / "calendar.cfg"
+    path.write_text(CALENDAR)
+    return path
+
+
+class TestCheck:
+    def test_a_grammar(self, calendar):
+        finished = run_here("grammar", "check", calendar)
+        assert (finished.code, finished.err) == (0, "")
+        assert (
+            finished.out
+            == f"{calendar}: 5 alternatives, 12 words and @copy; the shortest string has 2 words\n"
+        )
+
+    def test_its_targets(self, calendar, tmp_path):
+        pairs = tmp_path / "pairs.tsv"
+        pairs.write_text("a b\tGET b\nc\tTOP 3\n")
+        finished = run_here("grammar", "check", calendar, "--pairs", pairs)
+        assert (finished.code, finished.err) == (0, "")
+        assert finished.out.endswith("derives 2 of 2 targets (100.0 %)\n")
+        pairs.write_text("a b\tGET c\nc\tTOP 3\nc\tTOP\n")
+        finished = run_here("grammar", "check", calendar, "--pairs", pairs)
+        assert finished.code == 1
+        assert f"{pairs}:1: word 2: expected @copy, found 'c'\n" in finished.out
+        assert f"{pairs}:3: unfinished after 1 words: expected '0', '1', '2'" in finished.out
+        assert finished.out.endswith("derives 1 of 3 targets (33.3 %)\n")
+        assert finished.err == f"error: {calendar}: does not derive 2 targets of {pairs}\n"
+
+    def test_errors_are_shown_with_a_caret(self, tmp_path):
+        path = tmp_path / "g.lark"
+        path.write_text('start: "a" foo\n')
+        finished = run_here("grammar", "check", path)
+        assert (finished.code, finished.out) == (1, "")
+        place = f"error: {path}:1:12: expected the name of a rule, found 'foo'"
+        assert finished.err == f'{place}\n    start: "a" foo\n               ^\n'
+
+
+class TestParse:
+    def test_trees(self, calendar):
+        finished = run_here(
+            "grammar", "parse", calendar, "TOP 3", "GET ann lee", "--sentence", "where is ann lee"
+        )
+        assert (finished.code, finished.err) == (0, "")
+        assert finished.out == "(Query TOP (Number 3))\n(Query GET (Words ann (Words lee)))\n"
+
+    def test_what_does_not_fit(self, calendar):
+        finished = run_here("grammar", "parse", calendar, "TOP 3", "GET ann", "TOP 3 4")
+        assert (finished.code, finished.out) == (1, "(Query TOP (Number 3))\n")
+        assert finished.err.splitlines() == [
+            "error: 'GET ann': word 2: expected @copy, found 'ann'",
+            "'TOP 3 4': word 3: expected the end, found '4'",
+        ]
+
+
+class TestSample:
+    def test_strings(self, calendar):
+        sentence = ["x", "y"]
+        finished = run_here("grammar", "sample", calendar, "--count", 20, "--longest", 5, "--sentence", "x y")
+        assert (finished.code, finished.err) == (0, "")
+        strings = [line.split() for line in finished.out.splitlines()]
+        assert len(strings) == 20
+        assert all(Grammar.parse(CALENDAR).accepts(string, sentence) for string in strings)
+        assert {len(string) for string in strings} == {2, 3, 4, 5}
+        assert (
+            run_here("grammar", "sample", calendar, "--count", 20, "--longest", 5, "--sentence", "x y")
+            == finished
+        )
+
+    def test_without_a_sentence_nothing_is_copied(self, calendar):
+        finished = run_here("grammar", "sample", calendar)
+        assert {line.split()[0] for line in finished.out.splitlines()} == {"TOP"}
+
+    def test_no_string_is_so_short(self, calendar):
+        finished = run_here("grammar", "sample", calendar, "--longest", 1)
+        assert (finished.code, finished.out) == (1, "")
+        assert finished.err == f"error: {calendar}: it derives no string of at most 1 words\n"
+
+
+class TestExport:
+    def test_the_suffix_chooses_the_format(self, calendar, tmp_path):
+        for suffix in ("lark", "gbnf", "cfg"):
+            path = tmp_path / f"out.{suffix}"
+            finished = run_here("grammar", "export", calendar, "--out", path)
+            assert (finished.code, finished.out, finished.err) == (0, "", "")
+            assert Grammar.read(path).accepts(["TOP", "3"])
+            assert run_here("grammar", "export", calendar, "--format", suffix).out == path.read_text()
+
+    def test_a_sentence(self, calendar):
+        finished = run_here("grammar", "export", calendar, "--format", "gbnf", "--sentence", "ann lee")
+        assert finished.out.endswith('copy ::= "ann" | "lee"\n')
+
+    def test_the_grammar_of_a_model(self, run, tmp_path):
+        (tmp_path / "my.lark").write_text('start: "k" (" " start)?')
+        folder = run("run", decoding__grammar=str(tmp_path / "my.lark"), training__epochs=1)
+        assert (folder / "grammar.cfg").read_text().startswith("start -> ")
+        finished = run_here("grammar", "export", folder, "--format", "gbnf")
+        assert (finished.code, finished.err) == (0, "")
+        assert Grammar.parse(finished.out, "g", "gbnf").accepts(["k", "k", "k"])
+        finished = run_here("predict", folder, "a b", "--grammar", tmp_path / "my.lark")
+        assert finished.code == 0, finished.err
+
+    def test_a_model_without_a_grammar(self, trained):
+        finished = run_here("grammar", "export", trained)
+        assert (finished.code, finished.out) == (1, "")
+        assert finished.err == f"error: {trained}: the model has no grammar\n"

@@ -91,6 +91,40 @@ class TestDamage:
         with pytest.raises(CheckpointError, match=r"model.safetensors: weights of another model"):
             ftor.load(damaged)
 
+    @pytest.mark.parametrize(
+        "width", ["18", "1000000000000", "9223372036854775807", "10000000000000000000000"]
+    )
+    def test_one_line_says_that_the_width_is_wrong(self, damaged, width):
+        text = (damaged / "config.toml").read_text()
+        (damaged / "config.toml").write_text(re.sub(r"width = 16", f"width = {width}", text, count=1))
+        finished = tiny.run_here("predict", damaged, "a b")
+        assert (finished.code in (1, 2), finished.out) == (True, "")
+        assert re.fullmatch(r"error: \S+/(config.toml|model.safetensors): .*\n", finished.err), finished.err
+
+    @pytest.mark.parametrize("name", ["config.toml", "vocab.json", "model.safetensors"])
+    @pytest.mark.parametrize(
+        "content", [None, b"", b"\xff\x00\xfe", b"[" * 100_000, b"{}", b"[[1]]", b"null"]
+    )
+    def test_one_line_names_the_file(self, damaged, name, content):
+        (damaged / name).unlink()
+        if content is not None:
+            (damaged / name).write_bytes(content)
+        if (name, content) == ("config.toml", b""):
+            return  # all settings have defaults
+        finished = tiny.run_here("predict", damaged, "a b")
+        assert finished.code in (1, 2)
+        assert finished.out == ""
+        assert finished.err.startswith("error: ")
+        assert finished.err.count("\n") == 1, finished.err
+        assert name in finished.err
+
+    @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"notation": 3}', b"[" * 100_000])
+    def test_programs(self, damaged, content):
+        (damaged / "programs.json").write_bytes(content)
+        finished = tiny.run_here("predict", damaged, "a b")
+        assert (finished.code, finished.out) == (1, "")
+        assert re.fullmatch(r"error: \S+/programs.json: not a description of programs: .*\n", finished.err)
+
     def test_configuration(self, damaged):
         (damaged / "config.toml").write_text("[model]\nwitdh = 3")
         with pytest.raises(

@@ -12,8 +12,8 @@ from ftor.show.progress import TerminalReport
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="A", help="A model folder.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another model folder.")],
+    first: Annotated[str, typer.Argument(metavar="A", help="A model folder, or hf://owner/name.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     file: Annotated[Path, typer.Argument(metavar="PAIRS.tsv", help="Pairs: source, tab, gold target.")],
     examples: Annotated[
         int, typer.Option("--n", metavar="N", min=0, help="Examples to show of each kind of change.")
@@ -43,4 +43,4 @@ def compare(
     if as_json:
         print(json.dumps(comparison.as_dict(), ensure_ascii=False))
     else:
-        show(tables(comparison, str(first), str(second), examples))
+        show(tables(comparison, first, second, examples))

@@ -49,10 +49,21 @@ GrammarOption = Annotated[
     str,
     typer.Option(
         "--grammar",
-        metavar="G.cfg|none",
+        metavar="G|none",
         show_default=False,
-        help="Only write outputs of this grammar. Default: the model's own, if any. `none` turns it off.",
+        help="Only write outputs of this grammar (.cfg, .lark or .gbnf). Default: the model's own, if any. "
+        "`none` turns it off.",
     ),
+]
+GrammarSource = Annotated[
+    str,
+    typer.Argument(
+        metavar="G",
+        help="A file (.cfg, .lark or .gbnf), the name of a shipped grammar, or a model folder.",
+    ),
+]
+Sentence = Annotated[
+    str | None, typer.Option(metavar="WORDS", help="The sentence whose words `@copy` stands for.")
 ]
 Ledger = Annotated[Path | None, typer.Option(metavar="FILE", help="Append the results to this JSONL file.")]
 
@@ -69,6 +80,17 @@ def read_grammar(option: str) -> "Grammar | str | None":
     if option == "own":
         return option
     return None if option == "none" else Grammar.read(option)
+
+
+def named_grammar(source: str) -> "Grammar":
+    """Return a grammar: that of a file, a shipped one, or that of a model in the words of its targets."""
+    from ftor.grammar import Grammar, shipped_grammars  # here for start-up time
+
+    if source in shipped_grammars() or not (source.startswith("hf://") or Path(source).is_dir()):
+        return Grammar.read(source)
+    from ftor.model.folder import grammar_in_words
+
+    return grammar_in_words(source)
 
 
 def use_threads(threads: int) -> None:

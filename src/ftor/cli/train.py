@@ -43,8 +43,9 @@ def train(
     grammar: Annotated[
         str | None,
         typer.Option(
-            metavar="G.cfg|infer|none",
-            help="The grammar of the outputs. Default: as configured; for programs inferred from training.",
+            metavar="G|infer|none",
+            help="The grammar of the outputs (.cfg, .lark or .gbnf). Default: as configured; for programs "
+            "inferred from training.",
         ),
     ] = None,
     minutes: Annotated[

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ftor.grammar.normal_form import nullable_symbols
-from ftor.grammar.reading import EMPTY, Rule, Words
+from ftor.grammar.reading import COPY, EMPTY, Rule, Words
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,24 @@ class EarleyParser:
         root = (self.rules[0].name, 0, len(tokens))
         return chart.tree(root) if root in chart.rule_of else None
 
+    def stuck(self, tokens: Sequence[str], sentence: Sequence[str]) -> tuple[int, list[str]]:
+        """How many tokens at the start can begin a string, and the words that could come after them."""
+        items = _Chart(self, tokens, sentence).seen
+        place = max(end for *_, end in items)
+        words: dict[str, None] = {}
+        for number, dot, _, end in items:
+            parts = self.rules[number].parts
+            if end == place and dot < len(parts):
+                part = parts[dot]
+                rules = [Rule("", (part,), 0)] if isinstance(part, Words) else self._rules_of(part)
+                for rule in rules:
+                    first, copy = self._first(rule)
+                    words |= dict.fromkeys([*sorted(first), *[COPY] * copy])
+        return place, list(words)
+
+    def _rules_of(self, name: str) -> list[Rule]:
+        return [self.rules[number] for number in self.by_name[name]]
+
     def candidates(self, name: str, word: str | None, copied: bool) -> list[int]:
         """The rules of `name` that can come before `word`, in the order of the grammar."""
         numbers = set(self._empty[name])
@@ -130,7 +148,7 @@ class _Chart:
         self.before: dict[_Item, tuple[_Item, _Span | str]] = {}  # the item one part before, and the part
         self._parser = parser
         self._tokens, self._sentence = tokens, frozenset(sentence)
-        self._seen: set[_Item] = set()
+        self.seen: set[_Item] = set()
         self._agenda: list[_Item] = []
         self._waiting: dict[tuple[str, int], list[_Item]] = {}  # the items that need a name at a position
         self._ends: dict[tuple[str, int], list[int]] = {}  # where a name that starts at a position can end
@@ -147,8 +165,8 @@ class _Chart:
             self._add((number, 0, at, at))
 
     def _add(self, item: _Item, before: tuple[_Item, _Span | str] | None = None) -> None:
-        if item not in self._seen:
-            self._seen.add(item)
+        if item not in self.seen:
+            self.seen.add(item)
             self._agenda.append(item)
             if before is not None:
                 self.before[item] = before
@@ -163,8 +181,8 @@ class _Chart:
         if isinstance(part, Words):
             if end < len(self._tokens) and part.matches(self._tokens[end], self._sentence):
                 moved = (number, dot + 1, start, end + 1)
-                if moved not in self._seen:
-                    self._seen.add(moved)
+                if moved not in self.seen:
+                    self.seen.add(moved)
                     self._next.append(moved)
                     self.before[moved] = item, self._tokens[end]
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -11,13 +12,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ftor.grammar.earley import EarleyParser, ParseTree
+from ftor.grammar.gbnf import read_gbnf
+from ftor.grammar.lark import read_lark
 from ftor.grammar.normal_form import normal_form
-from ftor.grammar.reading import GrammarError, Rule, Words, read_rules
+from ftor.grammar.reading import COPY, GrammarError, Rule, Words, read_rules
+from ftor.grammar.writing import Format, write_cfg, write_characters
 from ftor.ops.cyk.normal_form import NormalForm, derivable_lengths
 
 if TYPE_CHECKING:
     import torch
     from torch import Tensor
+
+
+EXPECTED_SHOWN = 8
 
 
 def shipped_grammars() -> list[str]:
@@ -29,6 +36,12 @@ def shipped_grammars() -> list[str]:
     )
 
 
+def format_of(path: str | Path) -> Format:
+    """The format of a grammar file, by its suffix: `.lark`, `.gbnf`, or our own notation."""
+    suffix = Path(path).suffix.lower()
+    return "lark" if suffix == ".lark" else "gbnf" if suffix == ".gbnf" else "cfg"
+
+
 class Grammar:
     """A context-free grammar. `ftor.grammar.reading` describes the notation.
 
@@ -38,16 +51,22 @@ class Grammar:
     impossible. The score of a string is the sum of the scores of its tokens.
 
     Attributes:
-        text: the grammar as it was written.
+        text: the grammar as it was written, or as our own notation writes one of Lark or GBNF.
         name: its name in error messages.
         rules: its rules in order, one per alternative.
         terminals: its words in order of first appearance, T of them, without `@copy`.
         copies: whether `@copy` occurs.
     """
 
-    def __init__(self, text: str, name: str = "grammar") -> None:
+    def __init__(self, text: str, name: str = "grammar", format_: Format = "cfg") -> None:
+        if format_ == "cfg":
+            rules = read_rules(text, name)
+        else:
+            text, lines = write_cfg((read_lark if format_ == "lark" else read_gbnf)(text, name))
+            # Read again, so that a model that saves the text has the same words in the same order.
+            rules = [replace(rule, line=lines[rule.line - 1]) for rule in read_rules(text, name)]
         self.text, self.name = text, name
-        self.rules: tuple[Rule, ...] = tuple(read_rules(text, name))
+        self.rules: tuple[Rule, ...] = tuple(rules)
         tokens = [part for rule in self.rules for part in rule.parts if isinstance(part, Words)]
         self.terminals: tuple[str, ...] = tuple(dict.fromkeys(word for part in tokens for word in part.words))
         self.copies: bool = any(part.copy for part in tokens)
@@ -62,7 +81,10 @@ class Grammar:
 
     @classmethod
     def read(cls, source: str | Path) -> Grammar:
-        """Read a file, or a grammar that comes with the package by its name (`shipped_grammars()`)."""
+        """Read a file, or a grammar that comes with the package by its name (`shipped_grammars()`).
+
+        Files that end in `.lark` or `.gbnf` are in the notation of Lark or llama.cpp.
+        """
         shipped = str(source) in shipped_grammars()
         path = files("ftor.grammar") / f"{source}.cfg" if shipped else Path(source)
         try:
@@ -75,12 +97,22 @@ class Grammar:
             raise GrammarError(
                 f"{source}: {reason}; expected a file or one of {', '.join(shipped_grammars())}"
             ) from None
-        return cls(text.replace("\r\n", "\n"), str(source))
+        return cls(text.replace("\r\n", "\n"), str(source), format_of(source))
 
     @classmethod
-    def parse(cls, text: str, name: str = "grammar") -> Grammar:
+    def parse(cls, text: str, name: str = "grammar", format_: Format = "cfg") -> Grammar:
         """Read a grammar's text."""
-        return cls(text, name)
+        return cls(text, name, format_)
+
+    def export(self, format_: Format, sentence: Sequence[str] | None = None) -> str:
+        """The grammar as text in another notation.
+
+        Args:
+            format_: "cfg" is our own notation. "lark" and "gbnf" derive characters: the words of a string
+                with one space between two of them.
+            sentence: the words that `@copy` stands for in Lark and GBNF. If None, it stands for any word.
+        """
+        return self.text if format_ == "cfg" else write_characters(self.rules, format_, sentence)
 
     @cached_property
     def _parser(self) -> EarleyParser:
@@ -95,6 +127,18 @@ class Grammar:
         """One parse tree of `tokens` by the rules as written, or None if there is none."""
         _check_tokens(tokens, sentence)
         return self._parser.tree(tokens, sentence)
+
+    def why_not(self, tokens: Sequence[str], sentence: Sequence[str] = ()) -> str:
+        """Why the grammar does not derive `tokens`: the first word that cannot follow those before it."""
+        _check_tokens(tokens, sentence)
+        place, words = self._parser.stuck(tokens, sentence)
+        shown = [word if word == COPY else repr(word) for word in words[:EXPECTED_SHOWN]]
+        more = f" or {len(words) - len(shown)} others" if len(words) > len(shown) else ""
+        expected = ", ".join(shown) + more if words else "the end"
+        found = (
+            f"word {place + 1}: expected {expected}, found {tokens[place]!r}" if place < len(tokens) else None
+        )
+        return found or f"unfinished after {len(tokens)} words: expected {expected}"
 
     def lengths(self, longest: int, words: Collection[str] | None = None, copies: bool = True) -> list[bool]:
         """Whether some string has length 0, 1, … `longest`. False for 0: no output is empty.

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ftor.grammar.reading import COPY, GrammarError, Part, Rule
+from ftor.grammar.writing import quoted
 
 Generality = Literal["typed", "union", "arity"]
 SLOT, REST = ".", "*"
@@ -197,12 +198,6 @@ def _list_rules(name: str, item: str | None, close: str, spelling: Spelling | No
         return [f"{name} -> {end} | {item} {name}"]
     items = f"{item}Items"
     return [f"{name} -> {end} | {items}", f"{items} -> {item} | {item} {quoted(spelling.separator)} {items}"]
-
-
-def quoted(word: str) -> str:
-    """A word as the notation of grammars quotes it."""
-    doubled = word.replace("'", "''")
-    return f"'{doubled}'"
 
 
 def _names(order: Sequence[Place], by_type: Mapping[Place, Counter[str]]) -> dict[Place, str]:

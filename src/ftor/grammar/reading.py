@@ -237,7 +237,7 @@ def _check(rules: Sequence[Rule], name: str) -> None:
         if symbol not in productive:
             what = "start symbol" if symbol == rules[0].name else "rule"
             raise GrammarError(f"{name}:{line}: {what} {symbol!r} derives no string, because it never ends")
-    reachable = _reachable(rules)
+    reachable = reachable_names(rules)
     for symbol, line in first_lines.items():
         if symbol not in reachable:
             raise GrammarError(
@@ -274,7 +274,8 @@ def closure(productions: Iterable[tuple[Any, Collection[Any]]], known: set[Any])
     return closed
 
 
-def _reachable(rules: Sequence[Rule]) -> set[str]:
+def reachable_names(rules: Sequence[Rule]) -> set[str]:
+    """The names that the start, the name of the first rule, needs."""
     uses: dict[str, set[str]] = {}
     for rule in rules:
         uses.setdefault(rule.name, set()).update(part for part in rule.parts if isinstance(part, str))

@@ -6,11 +6,16 @@ from pathlib import Path
 import torch
 
 from ftor.config import Config
+from ftor.errors import FtorError
 from ftor.files import write_text
 from ftor.grammar import Grammar
+from ftor.model.hub import local_folder
+from ftor.model.programs import grammar_name
 from ftor.model.tensors import CheckpointError, load_tensors
 from ftor.networks import Network, build
 from ftor.text.copying import Copying
+from ftor.text.programs import Programs
+from ftor.text.programs.grammars import in_notation
 from ftor.text.programs.pairs import TargetUnits, read_units
 from ftor.text.vocabularies import Vocabularies
 
@@ -34,9 +39,11 @@ def read_description(folder: Path) -> tuple[Config, Vocabularies]:
     try:
         tokens = json.loads((folder / WORDS_FILE).read_text("utf-8"))
         source, target = list(tokens["source"]), list(tokens["target"])
+        if not all(isinstance(token, str) for token in (*source, *target)):
+            raise TypeError("a token is not a string")
         start_token, lowercase = config.data.start_token, config.data.lowercase
         vocabularies = Vocabularies(source, target, copying_of(config), start_token, lowercase)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise CheckpointError(f"{folder / WORDS_FILE}: not two lists of tokens: {error!r}") from None
     return config, vocabularies
 
@@ -48,8 +55,19 @@ def read_programs(folder: Path) -> TargetUnits | None:
         return None
     try:
         return read_units(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise CheckpointError(f"{path}: not a description of programs: {error!r}") from None
+
+
+def grammar_in_words(name: str | Path) -> Grammar:
+    """The grammar of a model, in the words of its targets, without reading its weights."""
+    folder = local_folder(name)
+    config, _ = read_description(folder)
+    programs = read_programs(folder)
+    if grammar_name(config, programs) is None:
+        raise CheckpointError(f"{name}: the model has no grammar")
+    grammar = Grammar.read(folder / GRAMMAR_FILE)
+    return in_notation(grammar, programs) if isinstance(programs, Programs) else grammar
 
 
 def write_description(
@@ -84,11 +102,21 @@ def read_network(folder: Path, config: Config, words: Vocabularies) -> tuple[Net
     """Build the network of a model folder with its weights, and the vocabularies that number its tokens."""
     weights, _ = load_tensors(folder / WEIGHTS_FILE)
     vectors = weights.get("embedding.weight") if config.data.vectors is not None else None
-    with torch.device("meta"):  # initial weights take time, and would be overwritten
-        size = None if vectors is None else vectors.shape[1]
-        network, vocabularies = build(config, words, size, folder)
+    try:
+        with torch.device("meta"):  # initial weights take time, and would be overwritten
+            size = None if vectors is None else vectors.shape[1]
+            network, vocabularies = build(config, words, size, folder)
+    except FtorError:
+        raise
+    except (RuntimeError, ValueError, TypeError, ArithmeticError, MemoryError, LookupError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise CheckpointError(f"{folder / CONFIG_FILE}: not the sizes of a network: {reason}") from None
     try:
         network.load_state_dict(weights, assign=True)
-    except RuntimeError as error:
-        raise CheckpointError(f"{folder / WEIGHTS_FILE}: weights of another model: {error}") from None
+    except RuntimeError as error:  # a headline, and then a line for each weight
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = lines[min(1, len(lines) - 1)][:300]
+        raise CheckpointError(
+            f"{folder / WEIGHTS_FILE}: weights of another model than {CONFIG_FILE} describes: {reason}"
+        ) from None
     return network, vocabularies

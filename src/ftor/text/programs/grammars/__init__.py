@@ -1,6 +1,7 @@
-"""Grammars over the units of programs: inferred from training, or compiled from the original notation."""
+"""Grammars over the units of programs: inferred from training, or compiled from the notation, and back."""
 
 from ftor.text.programs.grammars.compiling import over_units
 from ftor.text.programs.grammars.inferring import inferred_grammar
+from ftor.text.programs.grammars.spelling import in_notation
 
-__all__ = ["inferred_grammar", "over_units"]
+__all__ = ["in_notation", "inferred_grammar", "over_units"]

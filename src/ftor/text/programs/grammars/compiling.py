@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from ftor.errors import FtorError
 from ftor.grammar import Grammar, GrammarError
-from ftor.grammar.inferring import quoted
 from ftor.grammar.reading import COPY, Part, Words, closure
+from ftor.grammar.writing import quoted
 from ftor.text.programs.codec import CLOSE_NAME, Programs
 from ftor.text.programs.grammars.phrases import Form, PhraseRules, words_of
 from ftor.text.programs.grammars.pieces import Pieces

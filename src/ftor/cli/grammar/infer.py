@@ -1,4 +1,4 @@
-"""`ftor grammar`: grammars of outputs."""
+"""`ftor grammar infer`."""
 
 import sys
 from pathlib import Path
@@ -8,18 +8,10 @@ import typer
 
 from ftor.show.progress import TerminalReport
 
-grammar_app = typer.Typer(no_args_is_help=True, help="Infer grammars from programs.")
 
-
-@grammar_app.callback()
-def _commands() -> None:
-    """Make `infer` a command of its own even while it is the only one."""
-
-
-@grammar_app.command(epilog="Example: ftor grammar infer pairs.tsv --out programs.cfg")
 def infer(
     file: Annotated[Path, typer.Argument(metavar="PAIRS.tsv", help="Source, tab, program.")],
-    out: Annotated[Path | None, typer.Option(metavar="G.cfg", help="Write a file. Default: stdout.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a file. Default: stdout.")] = None,
     notation: Annotated[
         Literal["auto", "s-expression", "calls", "funql", "json", "prefix"],
         typer.Option(metavar="NAME", help="auto, s-expression, calls, funql, json or prefix."),
