@@ -33,3 +33,20 @@ def test_pairs_of_plain_tokens_stand_in_others(tmp_path):
     made = [line.split("\t") for line in finished.out.splitlines()]
     assert len(made) == 5
     assert all(source.replace("and", ";").upper() == target for source, target in made)
+
+
+def test_a_grammar_takes_plain_tokens_apart(tmp_path):
+    grammar = tmp_path / "filters.cfg"
+    rules = ["Query -> Clause | Clause Query", "Clause -> 'get' Source | 'filter' Key Value"]
+    words = ["Source : files | mails", "Key : owner | size | colour", "Value : @copy"]
+    grammar.write_text("\n".join(rules + words), "utf-8")
+    parts = [(f"by {one}", f"filter owner {one}") for one in ("anna", "paul")]
+    parts += [(f"sized {one}", f"filter size {one}") for one in ("huge", "tiny")]
+    parts += [(f"painted {one}", f"filter colour {one}") for one in ("red", "blue")]
+    two = [(f"{a} {c}", f"{b} {d}") for a, b in parts for c, d in parts if b[:9] < d[:9]]
+    rows = [f"show {one} {a}\tget {one} {b}" for one in ("files", "mails") for a, b in parts + two]
+    path = write_lines(tmp_path / "a.tsv", *rows)
+    finished = run_here("data", "recombine", path, "--count", "20", "--grammar", grammar)
+    assert finished.code == 0
+    targets = [line.split("\t")[1] for line in finished.out.splitlines()]
+    assert max(target.count("filter") for target in targets) == 3

@@ -128,14 +128,38 @@ def test_plain_tokens_may_be_units(tmp_path):
     assert "·" not in model.predict([pairs[0][0]])[0].text
 
 
-def test_units_of_tokens_take_no_grammar(tmp_path):
+def test_units_of_tokens_take_a_grammar_over_tokens(tmp_path):
+    grammar = tmp_path / "lamps.cfg"
+    grammar.write_text(
+        "Query -> 'please' 'set' Thing 'to' State\nThing : lamp | fan\nState : on | off\n", "utf-8"
+    )
+    pairs = [
+        (f"turn {state} the {thing}", f"please set {thing} to {state}")
+        for state in ("on", "off")
+        for thing in ("lamp", "fan")
+    ] * 5
+    path = write(tmp_path / "train.tsv", pairs)
+    units = {"tokens": ["please·set", "lamp", "to", "on"], "grammar": ["please·set·lamp·to", "on"]}
+    for programs, encoded in units.items():
+        settings = {"data.programs": programs, "decoding.grammar": str(grammar), "training.epochs": 1}
+        folder = tmp_path / programs
+        finished = run_here("train", "programs", "--train", path, "--out", folder, *set_arguments(settings))
+        assert finished.code == 0, finished.err
+        model = ftor.load(folder)
+        assert model.programs.encode("please set lamp to on") == encoded
+        texts = [one.text for one in model.predict([source for source, _ in pairs])]
+        assert {tuple(text.split()[:2]) for text in texts} == {("please", "set")}
+        assert all(model.derives(text.split(), ()) for text in texts)
+
+
+def test_units_of_a_grammar_need_a_grammar(tmp_path):
     path = write(tmp_path / "train.tsv", PAIRS)
-    settings = {"data.programs": "tokens", "decoding.grammar": "geo", "model.max_fertility": 9}
     finished = run_here(
-        "train", "programs", "--train", path, "--out", tmp_path / "model", *set_arguments(settings)
+        *("train", "programs", "--train", path, "--out", tmp_path / "model"),
+        *set_arguments({"data.programs": "grammar"}),
     )
     assert finished.code == 1
-    assert "geo: this grammar derives tokens" in finished.err
+    assert 'data.programs = "grammar": expected a grammar in decoding.grammar' in finished.err
 
 
 def test_the_same_text_in_other_units_is_right(home):

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 Tokenizer = Literal["whitespace", "english"]
 Aligner = Literal["ibm1", "poisson"]
+Programs = Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix", "tokens", "grammar"]
 
 
 class Section(BaseModel):
@@ -40,9 +41,10 @@ class DataConfig(Section):
         "longer than the others, in own pairs",
     )
     emphasis: bool = Field(False, description="sources are `sentence ; word`, and the word is marked")
-    programs: Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix", "tokens"] = Field(
+    programs: Programs = Field(
         "none",
-        description="the notation of targets that are read as trees; auto finds it; tokens: no trees",
+        description="the notation of targets that are read as trees; auto finds it; tokens: no trees; "
+        "grammar: the words of each rule of decoding.grammar are one unit",
     )
     unit_share: float = Field(0.98, gt=0, description="share of parents that join with a child; 2: none")
     unit_child_share: float = Field(

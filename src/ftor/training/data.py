@@ -9,13 +9,16 @@ import psutil
 from ftor.config import Config, NetworkConfig
 from ftor.datasets import DATASETS
 from ftor.datasets.splits import hold_out, load_splits
+from ftor.grammar import Grammar
 from ftor.model.model import Model
+from ftor.model.programs import INFER, NONE
 from ftor.reporting import Report, counted
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.comparing import looks_swapped, same_pairs
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
+from ftor.text.programs.rules import GRAMMAR, RuleUnits
 from ftor.text.reading import PROBLEMS_SHOWN, DataError, Pair
 from ftor.text.recombining import recombined
 
@@ -69,7 +72,8 @@ def load_training_data(
         data = config.data
         files = {"train": splits.train, "dev": splits.dev or [], "test": splits.test}
         settings = UnitSettings(data.unit_share, data.unit_child_share, data.unit_count)
-        learned = learn_programs(data.programs, files, settings, config.model.copies)
+        grammar = _grammar_of_units(config)
+        learned = learn_programs(data.programs, files, settings, config.model.copies, grammar)
         learned.tell(report)
         programs = learned.units
     if programs is not None:
@@ -109,6 +113,19 @@ def load_training_data(
     return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), folder, programs, left_out)
 
 
+def _grammar_of_units(config: Config) -> Grammar | None:
+    """The user's grammar, if its rules make the units of targets."""
+    if config.data.programs != GRAMMAR:
+        return None
+    name = config.decoding.grammar
+    if name is None or name in (INFER, NONE):
+        found = name or NONE
+        raise DataError(
+            f'data.programs = "{GRAMMAR}": expected a grammar in decoding.grammar, found {found!r}'
+        )
+    return Grammar.read(name)
+
+
 def _with_recombined(
     train: list[Pair], config: Config, programs: TargetUnits | None, report: Report
 ) -> list[Pair]:
@@ -117,7 +134,10 @@ def _with_recombined(
     count = round(settings.recombine * len(train))
     if not count:
         return train
-    made = recombined(train, programs, count, settings.seed, settings.alignment_iterations)
+    pairs = train
+    if isinstance(programs, RuleUnits) and config.data.lowercase and config.data.copy_case == "any":
+        pairs = [replace(pair, source=tuple(word.lower() for word in pair.source)) for pair in pairs]
+    made = recombined(pairs, programs, count, settings.seed, settings.alignment_iterations)
     usable = [pair for pair in made if _can_reach(pair, config)]
     report.say(f"{len(usable)} pairs are put together from parts of {len(train)} training pairs")
     return [*train, *usable]

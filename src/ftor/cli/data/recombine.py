@@ -15,6 +15,9 @@ def recombine(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.tsv", help="Write a file. Default: stdout.")
     ] = None,
+    grammar: Annotated[
+        str | None, typer.Option(metavar="G.cfg", help="Parts are what its rules derive: a file or a name.")
+    ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same pairs.")] = 0,
 ) -> None:
     """Put parts of pairs together anew: programs with the phrases that name them, or whole pairs in others.
@@ -22,14 +25,18 @@ def recombine(
     These are pairs like those that `training.recombine` adds.
     """
     from ftor.config import Config  # here for start-up time
+    from ftor.grammar import Grammar
     from ftor.text.programs import UnitSettings
     from ftor.text.programs.pairs import AUTO, encode_pairs, learn_programs
+    from ftor.text.programs.rules import GRAMMAR
     from ftor.text.reading import PairsFile, write_pairs
     from ftor.text.recombining import recombined
 
     report = TerminalReport()
     pairs = PairsFile.read(file, report=report).pairs
-    learned = learn_programs(AUTO, {"train": pairs}, UnitSettings(), copying=False)
+    rules = None if grammar is None else Grammar.read(grammar)
+    notation = AUTO if rules is None else GRAMMAR
+    learned = learn_programs(notation, {"train": pairs}, UnitSettings(), copying=False, grammar=rules)
     learned.tell(report)
     programs = learned.units
     if programs is not None:

@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ftor.grammar import Grammar
 from ftor.reporting import Report
 from ftor.text.programs.codec import Programs
 from ftor.text.programs.parsing import ProgramError
+from ftor.text.programs.rules import GRAMMAR, RuleUnits
 from ftor.text.programs.tokens import TOKENS, TokenUnits
 from ftor.text.programs.units import UnitSettings
 from ftor.text.reading import Pair
@@ -19,8 +21,8 @@ TargetUnits = Programs | TokenUnits
 
 def read_units(values: Mapping[str, Any]) -> TargetUnits:
     """Read back what `to_dict` gave."""
-    kind = TokenUnits if values["notation"] == TOKENS else Programs
-    return kind.from_dict(values)
+    kinds: dict[str, type[TargetUnits]] = {TOKENS: TokenUnits, GRAMMAR: RuleUnits}
+    return kinds.get(values["notation"], Programs).from_dict(values)
 
 
 @dataclass(frozen=True)
@@ -56,22 +58,29 @@ class Learned:
 
 
 def learn_programs(
-    notation: str, splits: Mapping[str, Sequence[Pair]], settings: UnitSettings, copying: bool
+    notation: str,
+    splits: Mapping[str, Sequence[Pair]],
+    settings: UnitSettings,
+    copying: bool,
+    grammar: Grammar | None = None,
 ) -> Learned:
     """Learn the units of the training targets, if all targets of all splits can be written in them.
 
     Args:
-        notation: the name of a notation, `AUTO`, or `TOKENS` for targets that are no trees.
+        notation: the name of a notation, `AUTO`, `TOKENS` for targets that are no trees, or `GRAMMAR`.
         splits: the pairs of "train" and of other files.
         settings: when units are joined.
         copying: whether the model copies. Words of sources then stay units of their own.
+        grammar: whose rules make units. `GRAMMAR` needs it.
     """
     train = splits["train"]
     copied = {word for pair in train for word in pair.source} if copying else set()
-    targets = [target_text(pair, notation == TOKENS) for pair in train]
+    targets = [target_text(pair, notation in (TOKENS, GRAMMAR)) for pair in train]
     units: TargetUnits
     try:
-        if notation == TOKENS:
+        if notation == GRAMMAR and grammar is not None:
+            units = RuleUnits.learn_rules(targets, grammar, settings)
+        elif notation == TOKENS:
             units = TokenUnits.learn(targets, settings, copied)
         else:
             units = Programs.learn(targets, None if notation == AUTO else notation, settings, copied)

@@ -35,11 +35,7 @@ class TokenUnits:
         self._names: dict[TokenUnit, str] = {}
         for pairs in self.rounds:
             for left, right in sorted(pairs):
-                name = JOINER.join(left + right)
-                while name in self.tokens or name in self.units:
-                    name += "′"
-                if left + right not in self._names:
-                    self._names[left + right], self.units[name] = name, left + right
+                self._name(left + right)
 
     @classmethod
     def learn(
@@ -73,12 +69,22 @@ class TokenUnits:
     def encode(self, text: str) -> list[str]:
         """The names of a target's units. Raises `ProgramError` if a token is the name of another unit."""
         units: list[TokenUnit] = [(token,) for token in text.split()]
-        for (token,) in units:
-            if token in self.units:
-                raise ProgramError(f"the token {token!r} is the name of a unit of training")
+        self._check(token for (token,) in units)
         for pairs in self.rounds:
             units = _joined(units, pairs)
         return [self._names.get(unit, unit[0]) for unit in units]
+
+    def _name(self, unit: TokenUnit) -> None:
+        name = JOINER.join(unit)
+        while name in self.tokens or name in self.units:
+            name += "′"
+        if unit not in self._names:
+            self._names[unit], self.units[name] = name, unit
+
+    def _check(self, tokens: Iterable[str]) -> None:
+        for token in tokens:
+            if token in self.units:
+                raise ProgramError(f"the token {token!r} is the name of a unit of training")
 
     def spell(self, names: Iterable[str]) -> list[str]:
         """The tokens of units. An unknown name is a token, such as a word that was copied."""

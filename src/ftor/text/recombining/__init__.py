@@ -5,8 +5,9 @@ modifies, such as a filter without the set that it filters. The aligner says whi
 is replaced by another one of its kind, or a modifier is put beside another one, or an item beside another one
 of a list. The sentence is put together in the same way.
 
-Where targets are plain tokens, a whole pair in another one is replaced by a third: `substituting`. Sentences
-are chained by the words that join them: `chaining`.
+A user's grammar gives trees to targets that have none: `by_rules`. Where targets are plain tokens, a whole
+pair in another one is replaced by a third: `substituting`. Sentences are chained by the words that join them:
+`chaining`.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,9 @@ from dataclasses import replace
 
 from ftor.text.programs import Programs
 from ftor.text.programs.pairs import TargetUnits
+from ftor.text.programs.rules import RuleUnits
 from ftor.text.reading import Pair
+from ftor.text.recombining.by_rules import recombined_by_rules
 from ftor.text.recombining.chaining import Chains
 from ftor.text.recombining.recombiner import Recombiner
 from ftor.text.recombining.substituting import substituted
@@ -36,6 +39,8 @@ def recombined(
     """
     if isinstance(programs, Programs):
         return Recombiner(pairs, programs, iterations).draw(count, seed)
+    if isinstance(programs, RuleUnits):
+        return recombined_by_rules(pairs, programs, count, seed, iterations)
     chained = Chains(pairs, iterations).draw(count, seed)
     replaced = substituted(pairs, count, seed)
     chained = chained[: max(count // 2, count - len(replaced))]

@@ -2,15 +2,13 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
-from typing import NamedTuple
 
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.programs.codec import CLOSE_NAME
+from ftor.text.programs.nodes import Child, Node, Units
 from ftor.text.programs.units import REST, slots
 
-Units = tuple[str, ...]
 Context = tuple[Units, Units] | tuple[str, int]
 Slot = tuple[str, int]
 """A unit and the number of one of its slots."""
@@ -19,28 +17,6 @@ SHARED = 2
 ROOT: Slot = ("", 0)
 MODIFIER = ""
 """Stands for all units that modify subtrees of their own kind."""
-
-
-class Child(NamedTuple):
-    """A node and the slot of its parent that it fills. `is_item`: the slot takes any number of subtrees."""
-
-    slot: int
-    is_item: bool
-    node: "Node"
-
-
-@dataclass
-class Node:
-    """A subtree of a program: its units are `start` up to `end` of the program's."""
-
-    unit: str
-    start: int
-    end: int = -1
-    children: list[Child] = field(default_factory=list)
-
-    def units(self, target: Units) -> Units:
-        """Its units."""
-        return target[self.start : self.end]
 
 
 def read_nodes(target: Sequence[str], programs: Programs) -> list[Node]:

@@ -7,9 +7,12 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from ftor.text.programs import ProgramError, Programs
+from ftor.text.programs.grammar_trees import GrammarTrees
+from ftor.text.programs.nodes import Node, Units
 from ftor.text.reading import Pair
 from ftor.text.recombining.fluency import BOUNDARY, NGrams
-from ftor.text.recombining.kinds import Kinds, Node, Units, read_nodes
+from ftor.text.recombining.grammar_kinds import GrammarKinds
+from ftor.text.recombining.kinds import Kinds, read_nodes
 from ftor.text.recombining.links import Links, link_words
 from ftor.text.recombining.orders import Member, Orders
 from ftor.text.seeds import derived_seed
@@ -103,16 +106,16 @@ class Recombiner:
     """Draws recombined pairs.
 
     Args:
-        pairs: training pairs with targets in units.
-        programs: the units.
+        pairs: training pairs with targets in units, or in tokens if a grammar says what the trees are.
+        programs: the units, or the trees of a grammar that derives all targets.
         iterations: EM iterations of the aligner.
     """
 
-    def __init__(self, pairs: Sequence[Pair], programs: Programs, iterations: int) -> None:
+    def __init__(self, pairs: Sequence[Pair], programs: Programs | GrammarTrees, iterations: int) -> None:
         self._programs = programs
         targets = [pair.target for pair in pairs]
-        trees = [read_nodes(target, programs) for target in targets]
-        self._kinds = Kinds(targets, trees)
+        trees = [self._read(pair) for pair in pairs]
+        self._kinds = GrammarKinds(trees) if isinstance(programs, GrammarTrees) else Kinds(targets, trees)
         self._ngrams = NGrams(pair.source for pair in pairs)
         self._sources = {pair.source for pair in pairs}
         self._longest = max(map(len, targets))
@@ -134,6 +137,11 @@ class Recombiner:
                 part = place.part(pair)
                 self._parts[place.kind][part.words[0], part.words[-1]].append(part)
         self._deciding = self._orders.deciding_words()
+
+    def _read(self, pair: Pair) -> list[Node]:
+        if isinstance(self._programs, GrammarTrees):
+            return self._programs.nodes(pair.target, pair.source)
+        return read_nodes(pair.target, self._programs)
 
     def draw(self, count: int, seed: int) -> list[Pair]:
         """Recombined pairs with different sources, none of them one of training. At most `count`.
@@ -259,7 +267,11 @@ class Recombiner:
 
     def _program(self, pair: Pair, source: tuple[str, ...], target: Units) -> Pair | None:
         """The new pair, if its program is like those of training and can be written in their notation."""
-        if not self._kinds.fit(read_nodes(target, self._programs)):
+        new = Pair(source, target, pair.line, target_text=" ".join(target))
+        if isinstance(self._programs, GrammarTrees):
+            derived = self._programs.derives(target, source)
+            return new if derived and self._kinds.fit(self._read(new)) else None
+        if not self._kinds.fit(self._read(new)):
             return None
         try:
             text = self._programs.decode(target)

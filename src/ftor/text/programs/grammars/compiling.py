@@ -9,13 +9,13 @@ whose names derive any number of trees.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from ftor.errors import FtorError
 from ftor.grammar import Grammar, GrammarError
 from ftor.grammar.reading import COPY, Part, Words, closure
 from ftor.grammar.writing import quoted
 from ftor.text.programs.codec import CLOSE_NAME, Programs
 from ftor.text.programs.grammars.phrases import Form, PhraseRules, words_of
 from ftor.text.programs.grammars.pieces import Pieces
+from ftor.text.programs.grammars.tokens import grammar_over_units
 from ftor.text.programs.pairs import TargetUnits
 from ftor.text.programs.parsing import CLOSING, NAME_KINDS
 from ftor.text.programs.tokens import TokenUnits
@@ -44,10 +44,7 @@ def over_units(grammar: Grammar, programs: TargetUnits | None) -> Grammar:
     if programs is None:
         return grammar
     if isinstance(programs, TokenUnits):
-        raise FtorError(
-            f"{grammar.name}: this grammar derives tokens, and the targets are in units of several tokens; "
-            'set data.programs = "none" or decoding.grammar = "none"'
-        )
+        return grammar_over_units(grammar, programs.units)
     return compiled(grammar, programs)
 
 

@@ -1,0 +1,183 @@
+"""Programs as nodes by the parse trees of a user's grammar, for targets in any notation.
+
+The words of a rule are a node's unit, what its names derive are the node's children, and the name of the rule
+is the kind of the node. A *row* is a rule such as `Query -> Clause | Clause Query`: its clauses are the items
+of one list. A row of words, such as `Name -> @copy | @copy Name`, is one leaf.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from ftor.grammar import Grammar
+from ftor.grammar.earley import ParseTree
+from ftor.grammar.reading import Part, Rule, Words
+from ftor.text.programs.nodes import Child, Node
+from ftor.text.programs.parsing import ProgramError
+
+SLOT = "_"
+Tokens = tuple[str, ...]
+
+
+class GrammarTrees:
+    """Reads the tokens of programs into nodes."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self._grammar, self._terminals = grammar, frozenset(grammar.terminals)
+        self._trees: dict[tuple[Tokens, Tokens], ParseTree | None] = {}
+        self._rows = _rows(grammar.rules)
+        self._values = _values(grammar.rules, self._rows)
+        self._names = self._values & _copying(grammar.rules)
+
+    def derives(self, target: Sequence[str], source: Sequence[str] = ()) -> bool:
+        """Whether the grammar derives a target."""
+        return self._tree(target, source) is not None
+
+    def _tree(self, target: Sequence[str], source: Sequence[str]) -> ParseTree | None:
+        key = tuple(target), tuple(source)
+        if key not in self._trees:
+            names = [
+                word for word in target if word not in self._terminals
+            ]  # copies in other letters, or none
+            self._trees[key] = self._grammar.tree(target, [*source, *names])
+        return self._trees[key]
+
+    def nodes(self, target: Sequence[str], source: Sequence[str]) -> list[Node]:
+        """The nodes of a program in prefix order. Raises `ProgramError` if the grammar does not derive it."""
+        tree = self._tree(target, source)
+        if tree is None:
+            raise ProgramError(f"{self._grammar.name} does not derive it: {' '.join(target)}")
+        nodes: list[Node] = []
+        at = 0
+
+        def read(tree: ParseTree) -> Node:
+            nonlocal at
+            while (
+                not self._is_row(tree) and len(tree.children) == 1 and isinstance(tree.children[0], ParseTree)
+            ):
+                tree = tree.children[0]
+            node = Node("", at, kind=tree.name)
+            nodes.append(node)
+            pattern: list[str] = []
+            if tree.name in self._values:
+                node.unit, node.end = " ".join(tree.words), at + len(tree.words)
+                at = node.end
+                node.is_name = tree.name in self._names
+                return node
+            for part in [tree] if self._is_row(tree) else tree.children:
+                if isinstance(part, str) or self._is_structure(part):
+                    node.choices += [] if isinstance(part, str) else [at]
+                    words = [part] if isinstance(part, str) else part.words
+                    pattern += words
+                    at += len(words)
+                elif self._is_row(part):
+                    node.children += [Child(len(pattern), True, read(item)) for item in self._items(part)]
+                    pattern.append(SLOT)
+                else:
+                    node.children.append(Child(len(pattern), False, read(part)))
+                    pattern.append(SLOT)
+            node.unit, node.end = " ".join(pattern), at
+            return node
+
+        try:
+            read(tree)
+        except RecursionError:
+            raise ProgramError("it is nested too deeply") from None
+        return nodes
+
+    def runs(self, target: Sequence[str], source: Sequence[str] = ()) -> list[tuple[str, ...]]:
+        """The tokens of a program. Adjacent words of a node are one run, up to its second choice.
+
+        Each word of a name is alone.
+        """
+        nodes = self.nodes(target, source)
+        owner = [(0, 0)] * len(target)
+        for number, node in enumerate(nodes):  # children after their parents
+            for place in range(node.start, node.end):
+                run = place if node.is_name else bisect_right(node.choices[1:], place)
+                owner[place] = number, run
+        return [
+            tuple(target[place] for place in places)
+            for _, places in groupby(range(len(target)), key=lambda place: owner[place])
+        ]
+
+    def _is_row(self, tree: ParseTree) -> bool:
+        """Whether a tree is a list of trees. A row of words is none."""
+        return tree.name in self._rows and tree.name not in self._values
+
+    def _is_structure(self, tree: ParseTree) -> bool:
+        """Whether a tree is one word that is no name."""
+        return isinstance(_word(tree), str) and tree.name not in self._names
+
+    def _items(self, tree: ParseTree) -> list[ParseTree]:
+        items = []
+        while len(tree.children) == 2:
+            first, tree = tree.children  # type: ignore[assignment]
+            items.append(_as_tree(first))
+        return [*items, _as_tree(tree.children[0])]
+
+
+def _as_tree(part: ParseTree | str) -> ParseTree:
+    return ParseTree("", (part,)) if isinstance(part, str) else part
+
+
+def _word(tree: ParseTree | str) -> ParseTree | str:
+    """A tree, or its word if it is one."""
+    one = tree
+    while isinstance(one, ParseTree) and len(one.children) == 1:
+        one = one.children[0]
+    return one if isinstance(one, str) else tree
+
+
+def _copying(rules: Sequence[Rule]) -> set[str]:
+    """The names of rules that may derive a copied word."""
+    found = {rule.name for rule in rules if any(isinstance(part, Words) and part.copy for part in rule.parts)}
+    size = -1
+    while size != (size := len(found)):
+        found |= {rule.name for rule in rules if found.intersection(rule.parts)}
+    return found
+
+
+def _values(rules: Sequence[Rule], rows: set[str]) -> set[str]:
+    """The names of rules that derive words alone: a choice of words, or a row of them."""
+    found = {rule.name for rule in rules}
+    size = -1
+    while size != (size := len(found)):
+        for rule in rules:
+            names = [part for part in rule.parts if isinstance(part, str) and part != rule.name]
+            is_row = rule.name in rows and len(rule.parts) == 2 and rule.parts[1] == rule.name
+            if not found.issuperset(names) or (names and len(rule.parts) > 1 and not is_row):
+                found.discard(rule.name)
+    return found
+
+
+def _rows(rules: Sequence[Rule]) -> set[str]:
+    """Names with a rule `Name -> X Name` that also derive X alone."""
+    return {
+        rule.name
+        for rule in rules
+        if len(rule.parts) == 2
+        and rule.parts[1] == rule.name
+        and rule.parts[0] != rule.name
+        and any(_covers(part, rule.parts[0]) for part in _alone(rules, rule.name))
+    }
+
+
+def _alone(rules: Sequence[Rule], name: str) -> Iterator[Part]:
+    """What a name derives through rules of one part."""
+    seen, waiting = {name}, [name]
+    while waiting:
+        one = waiting.pop()
+        for rule in rules:
+            if rule.name == one and len(rule.parts) == 1:
+                (part,) = rule.parts
+                yield part
+                if isinstance(part, str) and part not in seen:
+                    seen.add(part)
+                    waiting.append(part)
+
+
+def _covers(part: Part, first: Part) -> bool:
+    if isinstance(part, Words) and isinstance(first, Words):
+        return (part.copy or not first.copy) and set(part.words) >= set(first.words)
+    return part == first
