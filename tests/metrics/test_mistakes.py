@@ -90,3 +90,8 @@ def test_confusions():
     outputs = [["a", "x", "c"], ["a", "x"], ["a", "y"], []]
     wanted = Counter({("b", "x"): 2, ("", "y"): 1, ("a", ""): 1})
     assert confusions(golds, outputs) == wanted
+
+
+def test_one_example_is_no_suspicion():
+    sentences = [["once"]] + [["other"]] * 99
+    assert suspects(sentences, np.arange(100) < 1) == []

@@ -54,26 +54,27 @@ class TestNovelty:
 
 
 def test_mistakes():
-    golds = [("a",), ("a", "b"), ("a", "b"), ("c",), ("a",)]
-    outputs = [("a",), ("b", "a"), ("a",), ("a",), ()]
+    golds = [("a",), ("a", "b"), ("a", "b"), ("c",), ("a",), ("go", "Oslo"), ("go", "now")]
+    outputs = [("a",), ("b", "a"), ("a",), ("a",), (), ("go",), ("go",)]
     verdicts = {
-        "exact_match": np.array([1, 0, 0, 0, 0], bool),
-        "as_sets": np.array([1, 1, 0, 0, 0], bool),
-        "well_formed": np.array([1, 1, 1, 1, 0], bool),
+        "exact_match": np.array([1, 0, 0, 0, 0, 0, 0], bool),
+        "as_sets": np.array([1, 1, 0, 0, 0, 0, 0], bool),
+        "well_formed": np.array([1, 1, 1, 1, 0, 1, 1], bool),
     }
-    errors = [None] * 4 + ["too long"]
     evaluation = Evaluation(
         tuple(Pair(("x",), gold, 1) for gold in golds),
         tuple(
-            Prediction(("x",), output, 0.0, None, error=error)
-            for output, error in zip(outputs, errors, strict=True)
+            Prediction(("x",), output, 0.0, None, error=None if output else "too long") for output in outputs
         ),
         evaluate(golds, outputs, right=verdicts),
         verdicts,
         tuple(golds),
         tuple(outputs),
-        new_words=((),) * 5,
-        new_parts=((), (), (), ("c",), ()),
+        new_words=((), (), (), (), (), ("OSLO",), ("soon",)),
+        new_parts=((), (), (), ("c",), (), (), ()),
     )
-    assert evaluation.metrics.accuracy == evaluation.right.mean() == 0.4
-    assert evaluation.mistakes == (None, None, "missing parts", "unknown words", "no answer")
+    assert evaluation.metrics.accuracy == evaluation.right.mean()
+    assert evaluation.right.tolist() == [True, True, False, False, False, False, False]
+    assert evaluation.unknown_words == ((),) * 6 + (("soon",),)
+    assert evaluation.mistakes[:5] == (None, None, "missing parts", "unknown words", "no answer")
+    assert evaluation.mistakes[5:] == ("missing parts", "unknown words")  # the name could have been copied

@@ -24,6 +24,20 @@ def evaluate(
     folder: ModelFolder,
     file: Annotated[Path, typer.Argument(metavar="FILE.tsv", help="Pairs: source, tab, gold target.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="Also write a report to look at in a browser.")
+    ] = None,
+    examples: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Examples of each class of mistakes in the report.")
+    ] = 3,
+    train: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.tsv",
+            help="The training pairs, which the report looks for new combinations in. "
+            "Default: where the configuration has them.",
+        ),
+    ] = None,
     lengths: Lengths = None,
     grammar: GrammarOption = "own",
     data_dir: DataDir = None,
@@ -39,10 +53,20 @@ def evaluate(
     from ftor.show.metrics import tables
     from ftor.training.provenance import commit, machine
 
+    if report is not None:
+        _check_report(report)
     use_threads(threads)
     model = ftor.load(folder, data_folder=data_dir)
-    config = model.config
-    metrics = model.evaluate(file, lengths, TerminalReport(), read_grammar(grammar))
+    config, rules = model.config, read_grammar(grammar)
+    evaluation = model.examine(file, lengths, TerminalReport(), rules)
+    metrics = evaluation.metrics
+    if report is not None:
+        from ftor.model.evaluation import training_pairs
+        from ftor.show.report import Question, write_report
+
+        training = training_pairs(model, train, data_dir)
+        question = Question(file.name, lengths, rules, training)
+        write_report(report, model, evaluation, question, examples)
     if ledger is not None:
         record = {
             "experiment": config.name,
@@ -59,3 +83,13 @@ def evaluate(
         print(json.dumps(metrics.as_dict()))
     else:
         show(tables(metrics))
+
+
+def _check_report(path: Path) -> None:
+    """Fail before anything is predicted if the report cannot be written."""
+    from ftor.errors import FtorError
+
+    if path.is_dir():
+        raise FtorError(f"{path}: a folder, not a file for the report")
+    if not path.parent.is_dir():
+        raise FtorError(f"{path}: no such folder for the report: {path.parent}")

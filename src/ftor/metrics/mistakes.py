@@ -13,6 +13,8 @@ from ftor.metrics.significance import tail
 
 MISSING = ""
 """Stands for no part, where a part of the gold is missing or a part of the output is extra."""
+FEWEST = 2
+"""Wrong examples that a suspect has."""
 
 
 class Mistake(StrEnum):
@@ -35,7 +37,7 @@ class Mistake(StrEnum):
 
 _MEANINGS = {
     Mistake.NO_ANSWER: "The model gave no output.",
-    Mistake.UNKNOWN_WORDS: "The sentence has a word, or the gold a part, that the training pairs lack.",
+    Mistake.UNKNOWN_WORDS: "Training lacks a part of the gold, or a word that is no name to copy.",
     Mistake.WRONG_ORDER: "The output has exactly the right parts, in another order.",
     Mistake.ONE_CONFUSED: "One part stands where another one should; all others are right.",
     Mistake.MISSING_PARTS: "The output lacks parts of the gold, and has no others.",
@@ -89,6 +91,8 @@ class Suspect:
 def suspects(items: Sequence[Iterable[str]], wrong: NDArray[np.bool_], most: float = 0.05) -> list[Suspect]:
     """The items that are more frequent in wrong examples than chance gives, the least likely ones first.
 
+    An item with a single wrong example is not suspected.
+
     Args:
         items: those of each example, such as the words of its sentence. Repeated ones count once.
         wrong: whether each example is wrong, or in the class of mistakes that is asked about.
@@ -99,7 +103,9 @@ def suspects(items: Sequence[Iterable[str]], wrong: NDArray[np.bool_], most: flo
     hits = Counter(item for some, is_wrong in zip(sets, wrong, strict=True) if is_wrong for item in some)
     total = int(np.sum(wrong))
     found = [
-        Suspect(item, hits[item], n, tail(hits[item], n, total, len(sets))) for item, n in counts.items()
+        Suspect(item, n, counts[item], tail(n, counts[item], total, len(sets)))
+        for item, n in hits.items()
+        if n >= FEWEST
     ]
     chosen = (one for one in found if one.p_value <= most)
     return sorted(chosen, key=lambda one: (one.p_value, -one.wrong, one.item))

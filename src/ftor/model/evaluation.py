@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ftor.datasets.folders import find_file
 from ftor.grammar import Grammar
 from ftor.metrics import Metrics, Tokens, Verdicts, accuracy_name
 from ftor.metrics.mistakes import Mistake, classify
@@ -54,6 +55,15 @@ class Evaluation:
         return self.verdicts[accuracy_name(self.verdicts)]
 
     @cached_property
+    def unknown_words(self) -> tuple[Tokens, ...]:
+        """The new words of each sentence that its gold does not have, so that they are no names to copy."""
+        copied = ({part.lower() for part in gold} for gold in self.golds)
+        return tuple(
+            tuple(word for word in words if word.lower() not in parts)
+            for words, parts in zip(self.new_words, copied, strict=True)
+        )
+
+    @cached_property
     def mistakes(self) -> tuple[Mistake | None, ...]:
         """The class of each wrong answer. None for a right one."""
         return tuple(
@@ -64,7 +74,7 @@ class Evaluation:
                 self.right,
                 self.golds,
                 self.outputs,
-                self.new_words,
+                self.unknown_words,
                 self.new_parts,
                 self.predictions,
                 strict=True,
@@ -82,8 +92,7 @@ def examine(
     """Predict the outputs of pairs and compare them with the gold targets. See `Model.examine`."""
     left_out = ""
     if isinstance(pairs, str | Path):
-        data, go_on = model.config.data, None if report is SILENT else report
-        file = PairsFile.read(Path(pairs), data.source_tokenizer, data.target_tokenizer, data.emphasis, go_on)
+        file = _read(model, Path(pairs), None if report is SILENT else report)
         pairs, left_out = file.pairs, file.left_out
     if model.programs is not None:
         pairs = encode_pairs(model.programs, pairs)
@@ -115,3 +124,29 @@ def examine(
         unknown,
         new_parts(pairs, model.vocabularies),
     )
+
+
+def training_pairs(
+    model: "Model", file: Path | None = None, data_folder: Path | None = None
+) -> list[Pair] | None:
+    """The pairs that a model was trained on, with targets in units if they are programs.
+
+    Args:
+        model: the model, whose folder does not have them.
+        file: where they are. By default the file that the configuration names, if it is still there.
+        data_folder: where that file is, if not in the usual folders.
+
+    Returns:
+        None if there is no file.
+    """
+    name = model.config.data.train
+    path = file or (find_file(name, data_folder) if name is not None else None)
+    if path is None:
+        return None
+    pairs = _read(model, path, Report()).pairs  # training has named its bad lines
+    return pairs if model.programs is None else encode_pairs(model.programs, pairs)
+
+
+def _read(model: "Model", path: Path, report: Report | None) -> PairsFile:
+    data = model.config.data
+    return PairsFile.read(path, data.source_tokenizer, data.target_tokenizer, data.emphasis, report)
