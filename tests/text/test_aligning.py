@@ -3,6 +3,7 @@
 import io
 import os
 from collections import defaultdict
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from ftor.show.progress import TerminalReport
-from ftor.text.aligning import ALIGNERS, common_token_positions, confident, ibm1, poisson
+from ftor.text.aligning import ALIGNERS, common_token_positions, confident, ibm1, poisson, sparse
 from ftor.text.reading import Pair, read_pairs
 
 PAIRS = [
@@ -50,12 +51,41 @@ def by_loops(pairs, aligner: str, iterations: int) -> list[list[list[float]]]:
     ]
 
 
-@pytest.mark.parametrize("aligner", ALIGNERS)
+@pytest.mark.parametrize("aligner", ["ibm1", "poisson"])
 @pytest.mark.parametrize("iterations", [1, 2, 7])
 def test_posteriors_are_those_of_plain_loops(aligner, iterations):
     found = ALIGNERS[aligner](PAIRS, iterations, start_token=False)
     for posterior, expected in zip(found, by_loops(PAIRS, aligner, iterations), strict=True):
         np.testing.assert_allclose(posterior, expected, rtol=1e-12)
+
+
+def test_of_words_that_are_always_together_the_sparse_model_takes_one():
+    """The Poisson model shares `-` between `from` and `to`, and IBM model 1, too."""
+    pairs = [Pair(("from", a, "to", b), (a.upper(), "-", b.upper()), 0) for a in "pqrs" for b in "pqrs"]
+    pairs += [Pair((a,), (a.upper(),), 0) for a in "pqrs"]
+    shared, found = (align(pairs, 100, start_token=False)[1] for align in (poisson, sparse))
+    assert shared[[0, 2], 1] == pytest.approx([0.5, 0.5], abs=0.01)
+    assert found[:, 1].max() > 0.9
+    rows = {posterior[:, 1].argmax() for posterior in sparse(pairs, 100, start_token=False)[:16]}
+    assert len(rows) == 1
+
+
+def test_a_word_of_the_same_spelling_is_preferred():
+    pairs = [Pair(("from", a, "to", b), (a.upper(), "to", b.upper()), 0) for a in "pqrs" for b in "pqrs"]
+    for pair, posterior in zip(pairs, sparse(pairs, 100, start_token=True), strict=True):
+        assert (("^", *pair.source))[posterior[:, 1].argmax()] == "to"
+
+
+def test_of_equal_words_the_one_near_the_words_of_its_neighbours_is_taken():
+    pairs = [
+        Pair((a, "of", b, "and", c, "of", d), (b.upper(), ".", a.upper(), ",", d.upper(), ".", c.upper()), 0)
+        for a, b, c, d in product("pq", "rs", "tu", "vw")
+    ]
+    shared, found = (align(pairs, 100, start_token=False) for align in (poisson, sparse))
+    for few, many in zip(shared, found, strict=True):
+        assert few[[1, 5], 1] == pytest.approx([few[1, 1]] * 2)
+        assert many[:, [1, 5]].argmax(0).tolist() == [1, 5]
+        assert many.sum(0) == pytest.approx(1.0)
 
 
 def test_a_word_that_makes_two_things_makes_both():

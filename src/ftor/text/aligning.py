@@ -17,6 +17,17 @@ IDLE_OCCURRENCES = 1.0
 """The Poisson model counts each source word this often more, as if it had then produced nothing.
 Otherwise a source word that occurs once would explain all of its target."""
 
+SHARPNESS = 1.1
+"""Rates of the sparse model to this power: the greater ones gain."""
+SAME_SPELLING = 3.0
+"""How much more a source word produces the target word of the same spelling, to begin with."""
+START = 0.1
+"""How much less the start token produces than other words, to begin with: it is in all sources."""
+TIE = 0.01
+"""How much more the last word of the vocabulary produces than the first, to begin with."""
+SURE = 0.9
+"""A posterior that tells neighbours where they come from."""
+
 
 def ibm1(
     pairs: Sequence[Pair], iterations: int, start_token: bool, report: Report | None = None
@@ -61,7 +72,49 @@ def poisson(
     return words.posteriors(rates, iterations, report, "iterations of the Poisson model")
 
 
-ALIGNERS = {"ibm1": ibm1, "poisson": poisson}
+def sparse(
+    pairs: Sequence[Pair], iterations: int, start_token: bool, report: Report | None = None
+) -> list[Array]:
+    """Posteriors of the Poisson model that take one source word where several fit equally well.
+
+    In `from A to B` two words could each have produced the same target words. The Poisson model leaves it at
+    that. Here a source word that is spelled like the target word is preferred, and of others the likelier one
+    gains from iteration to iteration. Of two positions with the same word, the one is preferred that is close
+    to the source positions of the neighbouring target tokens.
+
+    Args and return value are those of `ibm1`.
+    """
+    words = _Cooccurrences.of(pairs, start_token)
+
+    def rates(counts: Array) -> Array:
+        rate = counts / (words.source_counts + IDLE_OCCURRENCES)[words.source_word]
+        return np.asarray(rate**SHARPNESS)
+
+    start = np.where(words.is_start, START, 1.0 + SAME_SPELLING * words.same_spelling)
+    start *= 1.0 + TIE * words.source_word / len(words.source_counts)
+    found = words.posteriors(rates, iterations, report, "iterations of the sparse Poisson model", start)
+    return [_near_neighbours(posterior) for posterior in found]
+
+
+def _near_neighbours(posterior: Array) -> Array:
+    """Prefer, for each target token, source positions close to those of its neighbours.
+
+    Positions of neighbours are those of their greatest posteriors, if these are sure.
+    """
+    n, tokens = posterior.shape
+    best = posterior.argmax(0)
+    sure = posterior.max(0) >= SURE
+    if sure.all() or not sure.any():
+        return posterior
+    closeness = np.zeros((n, tokens))
+    for j in np.flatnonzero(~sure):
+        for k in np.flatnonzero(sure):
+            closeness[:, j] += np.exp(-abs(int(k) - int(j)) - abs(np.arange(n) - best[k]))
+    weighted = np.where(sure, posterior, posterior * closeness)
+    return np.asarray(weighted / weighted.sum(0))
+
+
+ALIGNERS = {"ibm1": ibm1, "poisson": poisson, "sparse": sparse}
 
 
 @dataclass(frozen=True)
@@ -77,6 +130,8 @@ class _Cooccurrences:
         column: for each cell, the number of its target position over all pairs.
         source_word: for each word pair, the number of its source word.
         source_counts: for each source word, how often it occurs.
+        same_spelling: for each word pair, whether both words are the same.
+        is_start: for each word pair, whether its source word is the start token.
     """
 
     shapes: list[tuple[int, int]]
@@ -84,6 +139,8 @@ class _Cooccurrences:
     column: Array
     source_word: Array
     source_counts: Array
+    same_spelling: Array
+    is_start: Array
 
     @classmethod
     def of(cls, pairs: Sequence[Pair], start_token: bool) -> "_Cooccurrences":
@@ -104,13 +161,25 @@ class _Cooccurrences:
             first_column += len(cols)
         distinct, word_pair = np.unique(np.concatenate(word_pairs), return_inverse=True)
         shapes = [(len(tokens), len(pair.target)) for tokens, pair in zip(sources, pairs, strict=True)]
-        return cls(shapes, word_pair, np.concatenate(columns), distinct // len(target), source_counts)
+        source_word, target_word = np.divmod(distinct, len(target))
+        sources_of = np.array(source.tokens)[source_word]
+        same = sources_of == np.array(target.tokens)[target_word]
+        column, is_start = np.concatenate(columns), sources_of == START_TOKEN
+        return cls(shapes, word_pair, column, source_word, source_counts, same, is_start)
 
     def posteriors(
-        self, estimate: Callable[[Array], Array], iterations: int, report: Report | None, message: str
+        self,
+        estimate: Callable[[Array], Array],
+        iterations: int,
+        report: Report | None,
+        message: str,
+        start: Array | None = None,
     ) -> list[Array]:
-        """Run EM. `estimate` gives the weight of each word pair from its expected count."""
-        weights = np.ones(len(self.source_word))
+        """Run EM. `estimate` gives the weight of each word pair from its expected count.
+
+        `start` has the first weights. By default all are equal.
+        """
+        weights = np.ones(len(self.source_word)) if start is None else start
         with (report or SILENT).counting(iterations) as count:
             for _ in range(iterations):
                 weights = estimate(np.bincount(self.word_pair, self._posterior(weights), len(weights)))

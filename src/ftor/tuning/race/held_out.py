@@ -53,7 +53,8 @@ def hold_out(pairs: Sequence[Pair], seed: int, at_random: bool = True) -> HeldOu
     rare = _rarities(pairs)
     middle = sorted(len(pair.target) for pair in pairs)[len(pairs) // 2]
     longest = sorted(order, key=lambda i: (len(pairs[i].target), len(pairs[i].source)), reverse=True)
-    harder = stock.take((i for i in longest if len(pairs[i].target) > middle), size // 2)
+    # Every other one: training keeps pairs of the kinds that only long pairs have.
+    harder = stock.take((i for i in longest[::2] if len(pairs[i].target) > middle), size // 2)
     harder += stock.take((i for i in sorted(order, key=rare.__getitem__, reverse=True) if rare[i]), size // 2)
     drawn = stock.take(order, size) if at_random else []
     out = {*harder, *drawn}
