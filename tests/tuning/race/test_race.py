@@ -21,7 +21,8 @@ from tuning.race.test_held_out import pairs_of
 
 @pytest.fixture
 def plan(tmp_path):
-    return make_plan(tmp_path)
+    """Give the plan of a race without recombined pairs."""
+    return replace(make_plan(tmp_path), recombines=False)
 
 
 def make_plan(folder, **changes):
@@ -89,10 +90,7 @@ def test_the_better_ones_train_on_and_the_worst_seed_decides(plan):
     assert {name for name in names if trained[name] == plan.epochs} == {*names[-3:]}
     assert race.winner == names[-2]  # the last is better with one seed only
     assert race.promised == pytest.approx(scores[names[-2]])
-    assert [(entry.candidate, entry.seed) for entry in started if entry.final] == [
-        (names[-2], 0),
-        (names[-2], 1),
-    ]
+    assert {entry.candidate for entry in started if entry.final} == {names[-2]}
 
 
 def test_who_gains_most_goes_on_and_the_seq2seq_always(plan):
@@ -108,7 +106,8 @@ def test_who_gains_most_goes_on_and_the_seq2seq_always(plan):
     assert Entry("lstm", 1, plan.epochs) in started
 
 
-def test_the_leader_is_tried_with_recombined_pairs(plan):
+def test_candidates_train_on_recombined_pairs_and_the_leader_also_without(plan):
+    plan = replace(plan, recombines=True)
     leader = order(plan)[3]
 
     def score(entry):
@@ -116,34 +115,44 @@ def test_the_leader_is_tried_with_recombined_pairs(plan):
 
     race, started = raced(plan, score)
     assert race.winner == f"{leader}+recombined"
-    assert {entry.candidate for entry in started if entry.candidate.endswith("+recombined")} == {race.winner}
     assert plan.config(race.final).training.recombine == 1
     assert "; recombined pairs" in Choice.of(race).reason
-    race, _ = raced(replace(plan, recombines=False, folder=plan.folder / "again"), score)
+    plain = {entry.candidate for entry in started if not entry.candidate.endswith("+recombined")}
+    assert plain == {leader, "lstm"}
+    again = replace(plan, folder=plan.folder / "again")
+    race, _ = raced(again, lambda entry: 0.6 if entry.candidate == leader else score(entry) - 0.1)
     assert race.winner == leader
 
 
 def test_of_equal_candidates_the_first_wins_and_a_perfect_one_ends_the_race(plan):
-    race, started = raced(replace(plan, recombines=False), lambda entry: 1.0)
+    race, started = raced(plan, lambda entry: 1.0)
     assert race.winner == order(plan)[0]
-    eighth = -(-plan.epochs // 8)
+    eighth, third = -(-plan.epochs // 8), plan.epochs // 3
     assert {entry.epochs for entry in started if not entry.final} == {eighth}
-    assert {entry.epochs for entry in started if entry.final} == {plan.epochs // 3}
+    assert {entry.epochs for entry in started if entry.final} == {third, -(-third // 4)}
 
 
 def test_of_equal_ones_that_with_recombined_pairs_wins_because_it_has_seen_longer_ones(plan):
-    race, _ = raced(plan, lambda entry: 1.0)
+    race, _ = raced(replace(plan, recombines=True), lambda entry: 1.0)
     assert race.winner == f"{order(plan)[0]}+recombined"
 
 
 def test_a_final_model_below_its_promise_is_trained_with_other_seeds(plan):
-    race, started = raced(plan, lambda entry: 0.3 if entry.final and entry.seed < 2 else 0.9)
-    assert [entry.seed for entry in started if entry.final] == [0, 1, 2, 3]
-    assert race.final.seed == 2
+    race, started = raced(plan, lambda entry: 0.3 if entry.final and entry.seed < 4 else 0.9)
+    assert [entry.seed for entry in started if entry.final] == [0, 1, 2, 3, 0, 1, 4, 5, 6, 7, 4, 5]
+    assert race.final.seed == 4
     assert not race.below_promise
     race, started = raced(replace(plan, folder=plan.folder / "again"), lambda e: 0.3 if e.final else 0.9)
     assert race.below_promise
     assert "worse than that" in Choice.of(race).reason
+
+
+def test_seeds_that_are_better_after_a_while_go_on(plan):
+    race, started = raced(plan, lambda entry: 0.9 if not entry.final or entry.seed == 3 else 0.8)
+    finals = [(entry.seed, entry.epochs) for entry in started if entry.final]
+    assert finals[:4] == [(seed, -(-plan.epochs // 4)) for seed in range(4)]
+    assert finals[4:] == [(3, plan.epochs), (0, plan.epochs)]
+    assert race.final.seed == 3
 
 
 def test_candidates_that_fail_lose(plan):
@@ -198,7 +207,7 @@ def test_a_race_that_was_stopped_can_be_moved(tmp_path):
 
 
 def test_short_runs_that_gave_little_are_told(tmp_path):
-    plan = make_plan(tmp_path)
+    plan = replace(make_plan(tmp_path), recombines=False)
     assert plan.epochs < plan.wanted
     race, _ = raced(plan, lambda entry: 0.5)
     assert "more --minutes may help" in Choice.of(race).reason

@@ -11,7 +11,7 @@ from ftor.tuning.look import Look
 from ftor.tuning.look.findings import Value
 
 WARM_UP: dict[str, Value] = {
-    "training.aligner": "poisson",
+    "training.aligner": "sparse",
     "training.alignment_weight": 3.2,
     "training.alignment_epochs": 10,  # the plan of a race changes it
     "training.align_fertilities": True,

@@ -9,7 +9,7 @@ from ftor.config import Config, ConfigError
 from ftor.text.reading import Pair, write_pairs
 from ftor.tuning.look import Look
 from ftor.tuning.look.findings import Value
-from ftor.tuning.race.candidates import RECOMBINED, Candidate, candidates, configuration
+from ftor.tuning.race.candidates import RECOMBINED, SEQ2SEQ, Candidate, candidates, configuration
 from ftor.tuning.race.held_out import HeldOut
 
 TRAIN_FILE, HELD_OUT_FILE = "train.tsv", "held-out.tsv"
@@ -24,8 +24,8 @@ KEPT = 0.6
 WARM_UP_PART = 6
 """An aligner teaches in this part of the epochs."""
 FINALISTS = 2
-SEEDS = 2
-"""Seeds of the finalists, and of the winner on all pairs."""
+SEEDS, FINAL_SEEDS = 2, 4
+"""Seeds of the finalists, and of the winner on all pairs. Half of the latter are given up after a quarter."""
 START_SECONDS, STEP_SECONDS = 1.5, 9e-3
 """What each run and each step of training costs, whatever the pairs are."""
 EXAMPLE_SECONDS, LARGE = (2.5e-4, 2e-5, 2e-8), 3
@@ -64,7 +64,7 @@ class Plan:
         files: train, and dev and test if the user has them.
         look: what the pairs are like.
         candidates: by their names, in the order of preference.
-        recombines: whether the best candidate is tried with recombined pairs, too.
+        recombines: whether candidates train on recombined pairs, too. The best one is also tried without.
         held_out: how many pairs candidates are compared by: held out at random, held out because they are
             hard, made longer than training's, and dev pairs.
         overrides: the user's `section.key=value`.
@@ -101,6 +101,13 @@ class Plan:
             warm_up["training.alignment_epochs"] = max(2, most // WARM_UP_PART)
         settings = [self.look.settings, candidate.settings, warm_up, self._data(entry.final)]
         return configuration(self.name, settings, self.overrides, **training)
+
+    @property
+    def contenders(self) -> list[str]:
+        """The names of the candidates at the start."""
+        if not self.recombines:
+            return list(self.candidates)
+        return [name if name == SEQ2SEQ else name + RECOMBINED for name in self.candidates]
 
     def candidate(self, name: str) -> Candidate:
         """A candidate, or one with recombined pairs."""
@@ -190,7 +197,7 @@ def _contenders(count: int) -> list[int]:
 
 
 def _runs(count: int) -> int:
-    return sum(_contenders(count)) + (FINALISTS + 1) * (SEEDS - 1) + SEEDS
+    return sum(_contenders(count)) + (FINALISTS + 1) * (SEEDS - 1) + FINAL_SEEDS
 
 
 def _seconds_per_epoch(look: Look, some: Sequence[Candidate]) -> float:
@@ -200,7 +207,8 @@ def _seconds_per_epoch(look: Look, some: Sequence[Candidate]) -> float:
     for rung, left in zip(RUNGS, _contenders(len(costs)), strict=True):
         runs += sum(costs[:left]) * (1 / rung - share)
         share = 1 / rung
-    runs += sum(costs) / len(costs) * ((FINALISTS + 1) * (SEEDS - 1) + SEEDS)
+    finals = SEEDS + (FINAL_SEEDS - SEEDS) / FINAL_SEEDS
+    runs += sum(costs) / len(costs) * ((FINALISTS + 1) * (SEEDS - 1) + finals)
     lengths, batch = look.units or look.target, int(look.settings["training.batch_size"])
     fixed, per_token, per_split = EXAMPLE_SECONDS
     example = fixed + per_token * (look.source.mean + lengths.mean) + per_split * lengths.mean**3

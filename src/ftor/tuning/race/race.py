@@ -11,7 +11,7 @@ from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import Report, percent
 from ftor.tuning.race.candidates import RECOMBINED, SEQ2SEQ
-from ftor.tuning.race.plan import FINALISTS, RUNGS, SEEDS, Entry, Plan, kept
+from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, RUNGS, SEEDS, Entry, Plan, kept
 
 ALL_RIGHT = 0.995
 """Share of right held-out pairs that more training cannot improve."""
@@ -85,22 +85,33 @@ class Race(Workload):
         self.winner = next(iter(plan.candidates))
         if plan.races:
             epochs = yield from self._race()
-        seeds = SEEDS if plan.races else 1
-        finals: list[Entry] = []
         for number in range(TRIES if plan.races else 1):
-            first = plan.seed + number * seeds
-            more = [plan.entry(self.winner, first + seed, epochs, final=True) for seed in range(seeds)]
-            yield more
-            finals += more
-            self.final = max(finals, key=lambda entry: (self.results[entry].score, -self.results[entry].loss))
+            yield from self._train_on_all_pairs(plan.seed + number * FINAL_SEEDS, epochs)
             if not self.below_promise:
                 break
             self._report.say(f"{self.winner}: the model of all pairs is worse than its race promised")
 
+    def _train_on_all_pairs(self, first: int, epochs: int) -> Iterator[list[Entry]]:
+        """Start the winner with several seeds. Those that are best after a while go on."""
+        plan, winner = self.plan, self.winner
+        assert winner is not None
+        seeds = [first + number for number in range(FINAL_SEEDS if plan.races else 1)]
+        if len(seeds) > SEEDS:
+            short = math.ceil(epochs / FINAL_SEEDS)
+            entries = [plan.entry(winner, seed, short, final=True) for seed in seeds]
+            yield entries
+            seeds = [entry.seed for entry in sorted(entries, key=self._quality, reverse=True)[:SEEDS]]
+        entries = [plan.entry(winner, seed, epochs, final=True) for seed in seeds]
+        yield entries
+        self.final = max([*entries, *([self.final] if self.final else [])], key=self._quality)
+
+    def _quality(self, entry: Entry) -> tuple[float, float]:
+        return self.results[entry].score, -self.results[entry].loss
+
     def _race(self) -> Generator[list[Entry], None, int]:
         """Find the winner. Returns the epochs that it is trained for on all pairs."""
         plan = self.plan
-        contenders, before, early = list(plan.candidates), 0, False
+        contenders, before, early = plan.contenders, 0, False
         for rung in RUNGS[:-1]:
             epochs = math.ceil(plan.epochs / rung)
             yield [plan.entry(name, plan.seed, epochs) for name in contenders]
@@ -114,8 +125,8 @@ class Race(Workload):
             contenders = self._with_seq2seq(promising[: kept(len(promising))])
             before = epochs
         finalists = contenders[:FINALISTS]
-        if plan.recombines:
-            finalists.append(finalists[0] + RECOMBINED)
+        if finalists[0].endswith(RECOMBINED):
+            finalists.append(finalists[0].removesuffix(RECOMBINED))
         if not early:
             finalists = self._with_seq2seq(finalists)
         seeds = [plan.seed + number for number in range(SEEDS)]
