@@ -18,8 +18,8 @@ class Child(NamedTuple):
 class Node:
     """A subtree of a program: its units are `start` up to `end` of the program's.
 
-    A grammar says the rest: `kind` is the name of its rule, `is_name` whether it is a name that may be copied,
-    and `choices` are the positions of its words that are chosen from several.
+    A grammar says the rest: `kind` is the name of its rule, `is_name` whether it is a name that may be
+    copied, and `choices` are the positions of its words that are chosen from several.
     """
 
     unit: str
