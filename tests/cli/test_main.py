@@ -18,6 +18,7 @@ def commands():
 
 
 COMMANDS = dict(commands())
+GROUPS = sorted({command.split()[0] for command in COMMANDS if " " in command})
 
 
 class TestHelp:
@@ -27,12 +28,16 @@ class TestHelp:
         assert finished.code == 0
         assert f"Example: ftor {command}" in " ".join(finished.out.split())
 
-    @pytest.mark.parametrize("command", COMMANDS)
+    @pytest.mark.parametrize("command", ["", *GROUPS, *COMMANDS])
     def test_help_fits_a_narrow_terminal(self, command, monkeypatch):
         monkeypatch.setenv("COLUMNS", "80")
         finished = run_here(*command.split(), "--help")
         assert "…" not in finished.out
         assert max(map(len, finished.out.splitlines())) <= 80
+        words = set(finished.out.split())
+        options = COMMANDS[command].params if command in COMMANDS else []
+        named = {name for option in options for name in option.opts if name.startswith("-")}
+        assert named <= {word.rstrip(",") for word in words}
 
     @pytest.mark.parametrize("command", COMMANDS)
     def test_the_example_is_understood(self, command):

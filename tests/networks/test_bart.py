@@ -2,6 +2,7 @@
 
 import shutil
 import sys
+import time
 from dataclasses import replace
 from importlib import import_module
 
@@ -103,12 +104,25 @@ def test_a_model_that_is_not_there_is_named(arguments, tmp_path, monkeypatch):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_name_that_is_not_there_is_named(arguments, tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    finished = run_here(*arguments("bart", tmp_path / "run", model__pretrained="no-such-model"))
+@pytest.mark.parametrize("offline", [True, False])
+def test_without_a_network_a_name_fails_at_once(arguments, tmp_path, monkeypatch, offline):
+    from huggingface_hub import constants, hf_api
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
+    monkeypatch.setattr(hf_api.api, "endpoint", "http://127.0.0.1:9")
+    begun = time.perf_counter()
+    finished = run_here(*arguments("bart", tmp_path / "run", model__pretrained="ann/no-such-model"))
+    assert time.perf_counter() - begun < 15  # the retries of transformers alone take longer
     assert finished.code == 1
     assert "model.pretrained: expected the folder of a BART, or its name" in finished.err
-    assert "give its folder" in finished.err
+    why = "HF_HUB_OFFLINE is set" if offline else "http://127.0.0.1:9 cannot be reached"
+    assert (
+        f"it is not in the cache ({tmp_path / 'cache'}), and {why}. Where there is a network" in finished.err
+    )
+    assert "hf download ann/no-such-model --local-dir bart" in finished.err
+    assert "Retrying" not in finished.err
 
 
 def test_predictions_do_not_depend_on_the_rest_of_the_batch(baseline):

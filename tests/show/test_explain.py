@@ -2,6 +2,7 @@
 
 import io
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -83,7 +84,25 @@ def section(lines, name):
     return lines[start : lines.index("", start) if "" in lines[start:] else None]
 
 
+def program():
+    """A program in two units, the second of which is copied."""
+    prediction = fertility_alone()
+    structure = replace(
+        prediction.structure, copied=(False, False, False, True), written=("( f _ )", "( g _ _ )", "b", "b")
+    )
+    return replace(prediction, structure=structure, program="(f (g b b))")
+
+
 class TestView:
+    def test_copies_and_units_are_marked(self):
+        lines = shown(program())
+        assert any(line.split() == ["units", "a", "b", "b", "b"] for line in lines)
+        assert any(line.split() == ["program", "(f", "(g", "b", "b))"] for line in lines)
+        table = [line.split() for line in section(lines, "alignment")]
+        assert ["b", "2", "y", "1.00", "copied", "b"] in [row[:6] for row in table]
+        assert ["a", "1", "x", "1.00", "(", "f", "_", ")"] in [row[:8] for row in table]
+        assert not any("copied" in line for line in shown(fertility_alone()))
+
     def test_fertility_first(self):
         lines = shown(fertility_first())
         assert lines[:6] == [
@@ -205,6 +224,13 @@ class TestTree:
 
 
 class TestPicture:
+    def test_copies_are_green_and_the_program_is_below(self, tmp_path):
+        picture(program(), tmp_path / "a.svg")
+        text = (tmp_path / "a.svg").read_text()
+        assert "<!-- program  (f (g b b)) -->" in text
+        assert "<!-- copied from the source -->" in text
+        assert text.count("fill: #1a7f37") == 2  # the word and the note
+
     @pytest.mark.parametrize("order", ORDERS)
     def test_png(self, order, tmp_path):
         picture(order(), tmp_path / "a.png")

@@ -58,7 +58,7 @@ def predict(
     data_dir: DataDir = None,
     threads: Threads = 1,
 ) -> None:
-    """Translate sentences. Prints JSON lines: source, prediction, tokens, score, …
+    """Translate sentences. Prints JSON lines: source, prediction, tokens, score and more.
 
     A line that is empty or too long has an error instead.
     """

@@ -55,6 +55,8 @@ def predict_batch(
     if structure:
         output_lengths = torch.tensor([len(output) for output in outputs], device=device)
         how = structures(network, batch, output_lengths, read, outputs)
+        copied = map(vocabularies.copied, tokens, outputs)
+        how = [replace(one, copied=which) for one, which in zip(how, copied, strict=True)]
     predictions = [
         Prediction(read_as, output, one.score, one.length_score, its_structure, unknown=unknown)
         for read_as, output, one, its_structure, unknown in zip(

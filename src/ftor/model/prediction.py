@@ -32,12 +32,16 @@ class Structure:
         alignment: (n, l), P(output token o comes from source token i): the product of the steps.
         fertilities: (n,), the most likely number of copies of each source token, given the output's length.
         tree: the most likely reordering tree. None without a reordering step.
+        copied: (l,), whether each output token is copied from the source. Empty if the model never copies.
+        written: (l,), what each unit writes in a program, `_` for open slots. Empty for plain tokens.
     """
 
     steps: tuple[Step, ...]
     alignment: Array
     fertilities: tuple[int, ...]
     tree: PermutationTree | None
+    copied: tuple[bool, ...] = ()
+    written: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ftor.config import Config
 from ftor.grammar import Grammar
-from ftor.model.prediction import Prediction
+from ftor.model.prediction import Prediction, Structure
 from ftor.text.programs import ProgramError, Programs, TokenUnits
 from ftor.text.programs.grammars import inferred_grammar, over_units
 from ftor.text.programs.pairs import TargetUnits
@@ -35,9 +35,27 @@ def training_grammar(config: Config, pairs: Sequence[Pair], programs: TargetUnit
 def with_programs(predictions: Sequence[Prediction], programs: TargetUnits) -> list[Prediction]:
     """Predictions with the texts of their programs. `?` stands for parts that an output lacks."""
     return [
-        one if one.error else replace(one, program=programs.decode(one.tokens, strict=False))
+        one
+        if one.error
+        else replace(
+            one, program=programs.decode(one.tokens, strict=False), structure=_with_units(one, programs)
+        )
         for one in predictions
     ]
+
+
+def _with_units(prediction: Prediction, programs: TargetUnits) -> Structure | None:
+    """The structure of a prediction with what its units write."""
+    if prediction.structure is None:
+        return None
+    return replace(
+        prediction.structure, written=tuple(_written(token, programs) for token in prediction.tokens)
+    )
+
+
+def _written(token: str, programs: TargetUnits) -> str:
+    words = programs.spell([token]) if isinstance(programs, TokenUnits) else programs.spell(token)
+    return " ".join(word if isinstance(word, str) else "_" for word in words)
 
 
 def to_judge(

@@ -128,19 +128,53 @@ class Bart(Network):
 
 
 def _pretrained(name: str) -> tuple[transformers.BartForConditionalGeneration, Any]:
-    """The pretrained BART with a name, and its tokenizer."""
+    """The pretrained BART with a name, and its tokenizer: of a folder, else of the cache, else of the hub."""
     if name.startswith(("/", ".", "~")) and not Path(name).expanduser().is_dir():
         raise FtorError(f"model.pretrained: there is no folder {name}")
     try:
-        bart = transformers.BartForConditionalGeneration.from_pretrained(name, dtype=torch.float32)
-        tokenizer = transformers.AutoTokenizer.from_pretrained(name)
+        return _load(name, local_files_only=True)
     except (OSError, ValueError) as error:
-        raise FtorError(
-            f"model.pretrained: expected the folder of a BART, or its name on the Hugging Face hub, found "
-            f"{name!r}: {str(error).splitlines()[0]} Without a network, download it elsewhere and give its "
-            "folder."
-        ) from None
-    return bart, tokenizer
+        reason = str(error).splitlines()[0]
+    if not Path(name).is_dir():
+        reason = _why_not_from_hub(name) or ""
+        try:
+            if not reason:
+                return _load(name, local_files_only=False)
+        except (OSError, ValueError) as error:
+            reason = str(error).splitlines()[0]
+    raise FtorError(
+        "model.pretrained: expected the folder of a BART, or its name on the Hugging Face hub, found "
+        f"{name!r}: {reason}"
+    )
+
+
+def _load(name: str, local_files_only: bool) -> tuple[transformers.BartForConditionalGeneration, Any]:
+    bart = transformers.BartForConditionalGeneration.from_pretrained(
+        name, dtype=torch.float32, local_files_only=local_files_only
+    )
+    return bart, transformers.AutoTokenizer.from_pretrained(name, local_files_only=local_files_only)
+
+
+def _why_not_from_hub(name: str) -> str | None:
+    """Why a model cannot be downloaded, if so. One question: transformers would ask for minutes."""
+    from huggingface_hub import constants, errors, model_info  # transformers needs it
+
+    try:
+        model_info(name, timeout=10)
+    except errors.RepositoryNotFoundError:
+        return f"{constants.ENDPOINT} has no such model"
+    except errors.OfflineModeIsEnabled:
+        why = "HF_HUB_OFFLINE is set"
+    except (OSError, errors.HTTPError):
+        why = f"{constants.ENDPOINT} cannot be reached"
+    except ValueError as error:  # a name that no hub takes
+        return " ".join(str(error).split())
+    else:
+        return None
+    return (
+        f"it is not in the cache ({constants.HF_HUB_CACHE}), and {why}. Where there is a network, run: "
+        f"hf download {name} --local-dir bart; then set model.pretrained=./bart"
+    )
 
 
 def _described(folder: Path) -> tuple[transformers.BartForConditionalGeneration, Any]:

@@ -17,10 +17,9 @@ from ftor.text.reading import read_pairs
 
 
 def datasets_table(data_folder: Path | None) -> Table:
-    """Return a table of the known datasets: how many files there are, who uses them, and where they are."""
-    table = Table("dataset", "files", Column("where, and for which experiments", overflow="fold"))
+    """Return a table of the known datasets: how many files there are, and where they are."""
+    table = Table("dataset", "files", Column("where", overflow="fold"))
     folders = data_folders(data_folder)
-    configs = {name: Config.load(name).data for name in shipped()}
     for dataset in DATASETS.values():
         counts = {folder: sum((folder / file).is_file() for file in dataset.files) for folder in folders}
         folder = max(counts, key=lambda folder: counts[folder])
@@ -29,8 +28,17 @@ def datasets_table(data_folder: Path | None) -> Table:
         if count == len(dataset.files) and not is_complete(dataset, folder):
             where.append("not as published")
         where += [str(path) for folder in folders for path in dataset.extra_files_in(folder)]
-        where.append(f"for {', '.join(name for name, data in configs.items() if _uses(data, dataset))}")
         table.add_row(dataset.name, f"{count} of {len(dataset.files)}", escape("\n".join(where)))
+    return table
+
+
+def experiments_table() -> Table:
+    """Return a table of the shipped experiments: what they are, and which datasets they use."""
+    table = Table("experiment", Column("what it is", overflow="fold"), Column("datasets", overflow="fold"))
+    for name, what in shipped().items():
+        data = Config.load(name).data
+        used = [dataset.name for dataset in DATASETS.values() if _uses(data, dataset)]
+        table.add_row(name, escape(what), ", ".join(used) or "your own pairs")
     return table
 
 

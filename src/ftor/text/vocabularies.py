@@ -87,6 +87,13 @@ class Vocabularies:
             for token in target
         ]
 
+    def copied(self, source: Sequence[str], output: Sequence[str]) -> tuple[bool, ...]:
+        """Whether each output token is a copy of a source token. Empty if the model never copies."""
+        if self.copying is None:
+            return ()
+        keys = self.copying.keys(source)
+        return tuple(self.copying.is_copy(token, keys) for token in output)
+
     def output(self, choices: Sequence[int], source: Sequence[str]) -> tuple[str, ...]:
         """The tokens of an output. Choice V + i is the i-th token of `source`, with its start."""
         classes = len(self.target)

@@ -5,8 +5,9 @@ from ftor.cli.output import show
 
 
 def list_(data_dir: DataDir = None) -> None:
-    """List the known datasets, the experiments that use them, and where their files are."""
-    from ftor.show.data import datasets_table, splits_table  # here for start-up time
+    """List the shipped experiments, the datasets that they use, and where their files are."""
+    from ftor.show.data import datasets_table, experiments_table, splits_table  # here for start-up time
 
+    show(experiments_table())
     show(datasets_table(data_dir))
     show(splits_table(data_dir))

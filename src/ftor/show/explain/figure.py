@@ -1,9 +1,10 @@
 """A prediction and its structure as a picture: lines from token to token, and heat maps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from textwrap import wrap
 
 from matplotlib import style
 from matplotlib.collections import LineCollection
@@ -22,6 +23,7 @@ FAINTEST = 0.02  # smaller weights are not drawn
 COLOURS = {"fertility": "#1b5e9e", "reordering": "#c4511b"}
 SYMBOLS = {"fertility": r"$\tilde{F}$", "reordering": r"$\tilde{R}$"}
 GREY = "#666666"
+COPIED = "#1a7f37"
 
 # Lengths are in inches, font sizes in points.
 SIZE = 10.0
@@ -39,7 +41,9 @@ def save(prediction: Prediction, structure: Structure, path: Path) -> None:
 
 def _draw(prediction: Prediction, structure: Structure) -> Figure:
     source, *middle, output = stages(prediction, structure)
-    rows = [_row(*source, shift=-1), *(_row(*stage, shift=0) for stage in middle), _row(*output, shift=1)]
+    copied = frozenset(place for place, mark in enumerate(structure.copied) if mark)
+    last = replace(_row(*output, shift=1), copied=copied)
+    rows = [_row(*source, shift=-1), *(_row(*stage, shift=0) for stage in middle), last]
     heat_maps = [_HeatMap(*parts) for parts in zip(structure.steps, rows, rows[1:], strict=False)]
     rows_width = max(row.width for row in rows)
     frames = sum(heat_map.frame for heat_map in heat_maps) + GAP * (len(heat_maps) - 1)
@@ -50,6 +54,8 @@ def _draw(prediction: Prediction, structure: Structure) -> Figure:
     # In a figure of one square inch, coordinates are inches. The tight bounding box saves all of it.
     figure = Figure(figsize=(1, 1))
     bottom = _draw_rows(figure, structure.steps, rows, width)
+    notes = [f"program  {prediction.program}"] * (prediction.program is not None)
+    bottom = _draw_notes(figure, [*notes, *["copied from the source"] * bool(copied)], width, bottom)
     left = (width - maps_width) / 2
     for heat_map in heat_maps:
         heat_map.draw(figure, left, bottom - GAP, cell)
@@ -61,6 +67,7 @@ def _draw(prediction: Prediction, structure: Structure) -> Figure:
 class _Row:
     """A row of tokens. Each has an equal share of the width and stands in the middle of it.
 
+    Labels that are copied from the source are green.
     Upright labels stand at the bottom of the row (shift −1), in the middle (0), or hang from its top (1).
     """
 
@@ -68,6 +75,7 @@ class _Row:
     labels: tuple[str, ...]
     shift: int
     upright: bool
+    copied: frozenset[int] = frozenset()
 
     @property
     def width(self) -> float:
@@ -105,7 +113,8 @@ def _draw_rows(figure: Figure, steps: Sequence[Step], rows: Sequence[_Row], widt
         for position, label in enumerate(row.labels):
             centred = {"ha": "center", "va": "center", "rotation": 90 if row.upright else 0}
             x, y = row.place(position, width), middle + row.shift * row.slack(label) / 2
-            axes.text(x, y, label, centred, fontsize=SIZE, parse_math=False)
+            colour = COPIED if position in row.copied else "black"
+            axes.text(x, y, label, centred, fontsize=SIZE, color=colour, parse_math=False)
         top -= row.height
         if place < len(steps):
             step = steps[place]
@@ -113,6 +122,20 @@ def _draw_rows(figure: Figure, steps: Sequence[Step], rows: Sequence[_Row], widt
             axes.add_collection(_lines(step, row, rows[place + 1], width, top, top - between))
             top -= between
     return top
+
+
+def _draw_notes(figure: Figure, notes: Sequence[str], width: float, top: float) -> float:
+    """Draw lines of text below the rows. Returns the lowest y."""
+    if not notes:
+        return top
+    lines = [line for note in notes for line in wrap(note, max(int(width / 0.085), 40))]
+    height = LINE * (len(lines) + 1)
+    axes = figure.add_axes((0, top - height, width, height), xlim=(0, width), ylim=(-height, 0))
+    axes.axis("off")
+    for number, line in enumerate(lines, 1):
+        colour = COPIED if line == "copied from the source" else GREY
+        axes.text(0, -number * LINE, _drawable(line), fontsize=SIZE - 1, color=colour, parse_math=False)
+    return top - height
 
 
 def _lines(step: Step, above: _Row, below: _Row, width: float, top: float, bottom: float) -> LineCollection:

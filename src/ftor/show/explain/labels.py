@@ -6,9 +6,13 @@ AFTER = {"fertility": "copies", "reordering": "reordered"}
 
 
 def stages(prediction: Prediction, structure: Structure) -> list[tuple[str, tuple[str, ...]]]:
-    """Return the name and the tokens of each stage: source, what is between the steps, output."""
+    """Return the name and the tokens of each stage: source, what is between the steps, output.
+
+    The output of a model of programs is in units.
+    """
     middle = [(AFTER[step.name], step.labels) for step in structure.steps[:-1]]
-    return [("source", prediction.source), *middle, ("output", prediction.tokens)]
+    last = "output" if prediction.program is None else "units"
+    return [("source", prediction.source), *middle, (last, prediction.tokens)]
 
 
 def shortened(token: str, limit: int) -> str:
