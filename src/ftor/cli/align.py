@@ -18,8 +18,8 @@ def align(
         typer.Option(metavar="FILE", help="Write all posteriors to a JSONL file. Default: print a summary."),
     ] = None,
     model: Annotated[
-        Literal["ibm1", "poisson"],
-        typer.Option(help="poisson: a source word may yield several target words."),
+        Literal["ibm1", "poisson", "sparse"],
+        typer.Option(help="poisson, sparse: a source word may yield several target words."),
     ] = "ibm1",
     iterations: Annotated[
         int, typer.Option(metavar="N", min=1, help="Iterations of expectation maximisation.")
