@@ -41,6 +41,7 @@ for name in names:
         missing += 1
 for name in shipped():
     Config.load(name)
+assert (root / "serve" / "page" / "index.html").is_file()
 for name in shipped_grammars():
     Grammar.read(name).accepts(["answer"])
 print(f"Python {sys.version.split()[0]}: {len(names) - missing} of {len(names)} modules are imported")

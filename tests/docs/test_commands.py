@@ -166,6 +166,8 @@ def made_small(words):
     path, values = parsed(words)
     if path == "data fetch":
         return None, "downloads"
+    if path == "serve":
+        return None, "runs until it is stopped, see test_serve.py"
     if path == "tune":
         return None, "trains many models"
     if path == "data trivial":

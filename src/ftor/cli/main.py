@@ -20,6 +20,7 @@ from ftor.cli.grammar import grammar_app
 from ftor.cli.predict import predict
 from ftor.cli.reproduce import reproduce
 from ftor.cli.results import results
+from ftor.cli.serve import serve
 from ftor.cli.train import train
 from ftor.cli.tune import tune
 from ftor.errors import FtorError
@@ -36,6 +37,7 @@ app.command(epilog='Example: ftor predict runs/mirror-0 "a b c d" "k j i" --tree
 app.command(epilog="Example: ftor evaluate runs/mirror-0 more.tsv")(evaluate)
 app.command(epilog="Example: ftor compare runs/mirror-0 runs/mirror-lstm-0 more.tsv --n 5")(compare)
 app.command(epilog='Example: ftor explain runs/mirror-0 "a b c" --out picture.svg')(explain)
+app.command(epilog="Example: ftor serve runs/mirror-0 --port 8080")(serve)
 app.command(epilog="Example: ftor align pairs.tsv --threshold 0.7 --output alignments.jsonl")(align)
 app.command(epilog="Example: ftor reproduce geo --seeds 2 --jobs 2")(reproduce)
 app.command(epilog="Example: ftor results geo --format latex")(results)

@@ -139,3 +139,16 @@ def test_ten_thousand_targets_take_seconds():
     begun = time.process_time()
     Programs.learn(targets)
     assert time.process_time() - begun < 10  # a fifth of the targets; the aim of 2 s is benchmarked
+
+
+def test_a_unit_is_shown_as_people_write_it():
+    def shown(text, targets):
+        programs = Programs.learn(targets)
+        return [programs.show(unit) for unit in programs.encode(text)]
+
+    run = [f"(run (set (device {name}) (state {state})))" for name in "abc" for state in ("on", "off")]
+    assert shown(run[0], run) == ["(run (set (device …) (state …)))", "a", "on"]
+    rows = [f"(f (and {' '.join('abcd'[:count])}) {count})" for count in (1, 2, 3, 4)] * 3
+    assert shown(rows[1], rows) == ["(f (and …) …)", "a", "b", ")", "2"]
+    calls = ["f(g(a),b)", "f(g(b),c)", "f(g(c),'new york')"]
+    assert shown(calls[2], calls) == ["f(…,…)", "g(…)", "c", "'…'", "new", "york", ")"]

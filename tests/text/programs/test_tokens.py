@@ -80,3 +80,10 @@ def test_a_token_that_is_the_name_of_a_unit():
     units = TokenUnits.learn(["a b"] * 9)
     with pytest.raises(ProgramError, match="'a·b' is the name of a unit"):
         units.encode("a·b c")
+
+
+def test_a_unit_is_shown_as_its_tokens():
+    units = TokenUnits.learn(["a b c", "a b d", "a b e"] * 4)
+    (name, _) = units.encode("a b c")
+    assert units.show(name) == "a b"
+    assert units.show("copied") == "copied"

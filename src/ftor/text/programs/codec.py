@@ -207,15 +207,14 @@ class Programs:
 
     def spell_unit(self, unit: Unit) -> list[str | int]:
         """The same for a unit itself."""
-        nodes, slot = list[Node](), 0
-        for part in unit:
-            if isinstance(part, str):
-                nodes.append(Node("atom", f" \0{slot} ", 0))  # a word of its own, in quotes too
-                slot += 1
-            else:
-                nodes.append(Node(part.kind, part.text, 1 if part.arity == ANY else part.arity))  # type: ignore[arg-type]
+        nodes = _nodes(unit, [f" \0{slot} " for slot in range(len(unit))])  # words, in quotes too
         words = [word for text in self.notation.words(nodes) for word in text.split()]
         return [int(word[1:]) if word.startswith("\0") else word for word in words]
+
+    def show(self, name: str, slot: str = "…") -> str:
+        """A unit as people write it, with `slot` for each open slot: `(set (device lamp …) …)`."""
+        unit = self.unit(name)
+        return self.notation.write(_nodes(unit, [slot] * len(unit))) if unit else name
 
     def is_name(self, name: str, slot: int) -> bool:
         """Whether a rest slot of a unit takes the words of a name, such as `'new york'`."""
@@ -293,3 +292,14 @@ class Programs:
         if symbol.kind in ("apply", "curried") and symbol.text in self.several:
             return f"{symbol.text}/{symbol.arity}"
         return f"{symbol.text}:" if symbol.kind == "key" else symbol.text
+
+
+def _nodes(unit: Unit, fillers: Sequence[str]) -> list[Node]:
+    """The nodes of a unit. Each open slot has its filler."""
+    left = iter(fillers)
+    return [
+        Node("atom", next(left), 0)
+        if isinstance(part, str)
+        else Node(part.kind, part.text, 1 if part.arity == ANY else part.arity)  # type: ignore[arg-type]
+        for part in unit
+    ]

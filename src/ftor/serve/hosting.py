@@ -1,0 +1,172 @@
+"""A model behind a server: its name, the grammars that it can decode with, and its queue."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ftor.errors import FtorError
+from ftor.grammar import Grammar
+from ftor.model.model import OWN, Model
+from ftor.model.prediction import Prediction, error_record
+from ftor.serve.batching import Batcher, Record
+from ftor.serve.limits import Limits
+from ftor.serve.metrics import Metrics
+from ftor.text.programs.grammars.compiling import over_units
+from ftor.text.reading import DataError
+
+NONE = "none"
+NEW_WORDS = 10_000
+"""A model that has looked up so many new words is read anew, so that clients cannot fill the memory."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How sentences are predicted. See `Model.predict`.
+
+    Attributes:
+        n_best, structure, min_confidence: as there.
+        grammar: the name of a grammar of the host.
+    """
+
+    n_best: int = 1
+    grammar: str = OWN
+    structure: bool = False
+    min_confidence: float | None = None
+
+
+class TooManyWordsError(FtorError):
+    """A sentence is longer than the server allows."""
+
+
+class Host:
+    """A model that answers requests.
+
+    Args:
+        name: what clients call it.
+        load: reads the model.
+        grammars: by name, those that clients may choose. One that the model cannot use is left out.
+        limits: bounds on requests.
+        metrics: hear of every batch.
+
+    Attributes:
+        model: the model. Only the thread of the queue uses it.
+        queue: takes jobs.
+        refused: why grammars were left out, by name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        load: Callable[[], Model],
+        grammars: Mapping[str, Grammar],
+        limits: Limits,
+        metrics: Metrics,
+    ) -> None:
+        self.name, self._load, self._limits = name, load, limits
+        self.model = load()
+        self._trained = frozenset(self.model.trained_words)
+        self.refused: dict[str, str] = {}
+        self._grammars: dict[str, Grammar | str | None] = {OWN: OWN, NONE: None}
+        for called, grammar in grammars.items():
+            try:
+                self._grammars[called] = self._usable(grammar)
+            except FtorError as error:
+                self.refused[called] = str(error)
+        self._warm_up()
+        self.queue: Batcher[Options] = Batcher(self.predict, limits, metrics.of(name), name)
+        metrics.watch(name, self.queue.__len__)
+
+    @property
+    def grammars(self) -> list[str]:
+        """The names of grammars that clients may choose."""
+        return list(self._grammars)
+
+    def describe(self) -> dict[str, Any]:
+        """What clients may know of the model."""
+        config = self.model.config
+        return {
+            "name": self.name,
+            "experiment": config.name,
+            "description": config.model.description,
+            "grammars": self.grammars,
+            "has_grammar": self.model.uses_grammar,
+            "structure": config.model.structured,
+            "emphasis": config.data.emphasis,
+            "words": self.model.trained_words[:8],
+        }
+
+    def predict(self, sentences: Sequence[str], options: Options) -> list[Record | Exception]:
+        """A record for each sentence, or the error that refuses its request."""
+        outcomes: list[Record | Exception | None] = [self._problem(sentence) for sentence in sentences]
+        good = [row for row, problem in enumerate(outcomes) if problem is None]
+        if good:
+            predictions = self.model.predict(
+                [sentences[row] for row in good],
+                grammar=self._grammars[options.grammar],
+                n_best=options.n_best,
+                structure=options.structure,
+                min_confidence=options.min_confidence,
+            )
+            for row, prediction in zip(good, predictions, strict=True):
+                outcomes[row] = self._record(sentences[row], prediction)
+        if len(self.model.vocabularies.source.tokens) - len(self.model.trained_words) > NEW_WORDS:
+            self.model = self._load()
+        return [outcome for outcome in outcomes if outcome is not None]
+
+    def _problem(self, sentence: str) -> Record | Exception | None:
+        """Why a sentence cannot be predicted from: a record if it costs only itself."""
+        if not sentence.strip():
+            return error_record(sentence, "an empty line")
+        try:
+            words = len(self.model.tokenize(sentence))
+        except DataError as error:
+            return error_record(sentence, str(error))
+        most = self._limits.words
+        return None if words <= most else TooManyWordsError(f"expected at most {most} words, found {words}")
+
+    def _record(self, sentence: str, prediction: Prediction) -> Record:
+        """The record of a prediction, with the steps of its structure, if it has one."""
+        record = _finite(prediction.record(sentence, alignment=True, fertilities=True, tree=True))
+        structure = prediction.structure
+        if structure is not None and prediction.error is None:
+            record["steps"] = [
+                {"name": step.name, "labels": step.labels, "marginals": step.marginals.round(4).tolist()}
+                for step in structure.steps
+            ]
+            record["unknown"] = self._unknown(prediction.source)
+            record["written"] = [
+                token if self.model.programs is None else self.model.programs.show(token)
+                for token in prediction.tokens
+            ]
+        return record
+
+    def _unknown(self, source: Sequence[str]) -> list[str]:
+        """The words of a sentence that training did not have."""
+        if self.model.config.model.subwords:
+            return []
+        words = self.model.vocabularies
+        return [token for token in source[words.start_token :] if words.word(token) not in self._trained]
+
+    def _usable(self, grammar: Grammar) -> Grammar:
+        """The grammar over what the model writes. Raises if the model cannot use it."""
+        compiled = over_units(grammar, self.model.programs)
+        self._try(compiled)
+        return compiled
+
+    def _warm_up(self) -> None:
+        """Have kernels compiled and the grammar read before the first request."""
+        self._try(OWN)
+
+    def _try(self, grammar: Grammar | str) -> None:
+        words = self.model.trained_words[:1] or ["a"]
+        emphasis = words[:1] if self.model.config.data.emphasis else None
+        self.model.predict([words], emphasis=emphasis, grammar=grammar, n_best=2)
+
+
+def _finite(record: Record) -> Record:
+    """The record with null for scores that JSON cannot write, such as the logarithm of 0."""
+    for part in (record, *record.get("alternatives", ())):
+        if not math.isfinite(part.get("score") or 0.0):
+            part["score"] = None
+    return record
