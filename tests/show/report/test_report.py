@@ -148,3 +148,11 @@ class TestContent:
         rows = table(page, "Right answers by the number of parameters in the gold")
         assert [(row[0], row[-1]) for row in rows] == [("1", "1"), ("2", "1")]
         assert "clause accuracy" in page.all("section")[0].text
+
+    def test_very_long_outputs_are_cut(self, shown, model):
+        letters = ("a", "b", "c") * 30
+        page = shown([Pair(letters, ("k",) * 400, 1), Pair(("a",), ("k", "k"), 2)])
+        example = (
+            page.all("article")[0] if "line 1" in page.all("article")[0].text else page.all("article")[1]
+        )
+        assert "… and 250 more" in example.text

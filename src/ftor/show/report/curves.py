@@ -36,7 +36,7 @@ def risk_curve(points: Sequence[tuple[float, float]], description: str) -> Eleme
         description: what a reader who does not see the curve is told.
     """
     highest = max((risk for _, risk in points), default=0.0)
-    top = next(limit for limit in (0.1, 0.25, 0.5, 1.0) if highest <= limit)
+    top = next(limit for limit in (0.1, 0.25, 0.5, 0.75, 1.0) if highest <= limit)
     scaled = [(coverage, risk / top) for coverage, risk in points]
     return _chart(
         "coverage: share of answers given", "share of wrong answers", top, [_line(scaled)], description

@@ -11,7 +11,7 @@ from ftor.show.report.elements import Child, tag
 from ftor.show.report.picture import alignment_picture
 
 LONGEST = 150
-"""Parts of a longer output are not all shown."""
+"""Parts of a longer output are not all shown, and not drawn, to keep the page small."""
 
 
 def example(evaluation: Evaluation, row: int, explained: Prediction | None, is_open: bool) -> Element:
@@ -42,7 +42,7 @@ def example(evaluation: Evaluation, row: int, explained: Prediction | None, is_o
     for name, content in facts:
         listed.append(tag("div", tag("dt", name), tag("dd", *content)))
     picture = None
-    if explained is not None and explained.structure is not None:
+    if explained is not None and explained.structure is not None and len(output) <= LONGEST:
         drawn = alignment_picture(explained, explained.structure, pair.target)
         frame = tag("div", drawn, class_="scroll", tabindex=0, role="region", aria_label="alignment picture")
         picture = tag("details", tag("summary", "Alignment"), frame, open=True if is_open else None)

@@ -48,8 +48,8 @@ def summary(evaluation: Evaluation) -> Element:
     for name in [first, *(other for other in (EXACT_MATCH, "right length", WELL_FORMED) if other != first)]:
         if name in shares:
             estimate = share(shares[name])
-            tiles.append(_tile(_words(name), percent(estimate.value), interval(estimate), name == first))
-    tiles.append(_tile("wrong answers", f"{wrong:,}", f"of {metrics.count:,}"))
+            tiles.append(tile(_words(name), percent(estimate.value), interval(estimate), name == first))
+    tiles.append(tile("wrong answers", f"{wrong:,}", f"of {metrics.count:,}"))
     rows = [
         [_words(name), percent(share(right).value), interval(share(right))] for name, right in shares.items()
     ]
@@ -66,13 +66,13 @@ def summary(evaluation: Evaluation) -> Element:
     return section("summary", "Summary", tiles, tag("details", tag("summary", "All measures"), measures))
 
 
-def _tile(name: str, value: str, below: str, first: bool = False) -> Element:
-    content = tag("span", value, class_="value"), tag("span", below, class_="interval")
+def tile(name: str, value: str, below: str, first: bool = False) -> Element:
+    """Return a number in large letters, with its name above it."""
     return tag(
         "div",
         tag("dt", name),
-        tag("dd", *content[:1]),
-        tag("dd", *content[1:]),
+        tag("dd", value, class_="value"),
+        tag("dd", below, class_="interval"),
         class_="first" if first else None,
     )
 
