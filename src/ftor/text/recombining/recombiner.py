@@ -119,6 +119,7 @@ class Recombiner:
         self._ngrams = NGrams(pair.source for pair in pairs)
         self._sources = {pair.source for pair in pairs}
         self._longest = max(map(len, targets))
+        self._most_nodes = max(map(len, trees))
         self._hosts: list[tuple[Pair, list[Place]]] = []
         self._parts: dict[Kind, dict[tuple[str, str], list[Part]]] = defaultdict(lambda: defaultdict(list))
         self._fitting: dict[tuple[Kind, str, str], list[Part]] = {}
@@ -143,25 +144,25 @@ class Recombiner:
             return self._programs.nodes(pair.target, pair.source)
         return read_nodes(pair.target, self._programs)
 
-    def draw(self, count: int, seed: int) -> list[Pair]:
+    def draw(self, count: int, seed: int, larger: float = LARGER) -> list[Pair]:
         """Recombined pairs with different sources, none of them one of training. At most `count`.
 
-        If possible, the first quarter have larger programs than training.
+        If possible, the first ones have larger programs than training: the share `larger`.
         Each has the line of the pair that it was made from. The same seed gives the same pairs.
         """
         random = Random(derived_seed("recombined pairs", seed))
         drawn: dict[tuple[str, ...], Pair] = {}
-        for wanted, least in ((round(LARGER * count), self._longest + 1), (count, 1)):
+        for wanted, is_larger in ((round(larger * count), True), (count, False)):
             for _ in range(TRIES * (wanted - len(drawn)) if self._hosts else 0):
                 if len(drawn) == wanted:
                     break
-                pair = self._draw_one(random, least)
+                pair = self._draw_one(random, is_larger)
                 if pair is not None:
                     drawn.setdefault(pair.source, pair)
         return list(drawn.values())
 
-    def _draw_one(self, random: Random, least: int) -> Pair | None:
-        """One try to make a pair with at least `least` units."""
+    def _draw_one(self, random: Random, is_larger: bool) -> Pair | None:
+        """One try to make a pair, with a larger program than training if `is_larger`."""
         pair, places = random.choice(self._hosts)
         place = random.choice(places)
         replaces, is_later, is_named_later = (random.random() < 0.5 for _ in range(3))
@@ -175,7 +176,8 @@ class Recombiner:
         size = len(pair.target) + len(part.before) + len(part.after)
         if replaces:
             size -= place.hole_start - place.start + place.end - place.hole_end
-        if not least <= size <= GROWTH * self._longest:
+        by_rules = isinstance(self._programs, GrammarTrees)
+        if size > GROWTH * self._longest or (is_larger and not by_rules and size <= self._longest):
             return None
         source = (*pair.source[:first], *part.words, *pair.source[last:])
         if source in self._sources or not self._ngrams.are_fluent(source, (first, first + len(part.words))):
@@ -184,7 +186,11 @@ class Recombiner:
             target = self._replaced(pair, places, place, part, source)
         else:
             target = self._extended(pair, places, place, part, source, at, is_later)
-        return None if target is None or target == pair.target else self._program(pair, source, target)
+        if target is None or target == pair.target:
+            return None
+        if by_rules:
+            return self._derived(pair, source, target, is_larger)
+        return self._program(pair, source, target)
 
     def _fitting_parts(self, kind: Kind, before: str, after: str) -> list[Part]:
         """The parts of a kind whose phrases training has between two words, as far as bigrams say."""
@@ -265,13 +271,23 @@ class Recombiner:
         units = pair.target
         return (*units[:start], *part.before, *units[start:end], *part.after, *units[end:])
 
+    def _derived(self, pair: Pair, source: tuple[str, ...], target: Units, is_larger: bool) -> Pair | None:
+        """The new pair, if the grammar derives it, and its lists are like those of training.
+
+        Names have several words, so the size of a program is its number of nodes.
+        """
+        new = Pair(source, target, pair.line, target_text=" ".join(target))
+        assert isinstance(self._programs, GrammarTrees)
+        if not self._programs.derives(target, source):
+            return None
+        nodes = self._read(new)
+        is_fit = self._kinds.fit(nodes) and not (is_larger and len(nodes) <= self._most_nodes)
+        return new if is_fit else None
+
     def _program(self, pair: Pair, source: tuple[str, ...], target: Units) -> Pair | None:
         """The new pair, if its program is like those of training and can be written in their notation."""
-        new = Pair(source, target, pair.line, target_text=" ".join(target))
-        if isinstance(self._programs, GrammarTrees):
-            derived = self._programs.derives(target, source)
-            return new if derived and self._kinds.fit(self._read(new)) else None
-        if not self._kinds.fit(self._read(new)):
+        assert isinstance(self._programs, Programs)
+        if not self._kinds.fit(read_nodes(target, self._programs)):
             return None
         try:
             text = self._programs.decode(target)
