@@ -86,8 +86,11 @@ class Report:
         yield Count(total, done, self.progress)
 
     @contextmanager
-    def loading(self, total: int | None, done: int = 0) -> Iterator[Count]:
-        """Count bytes up to `total`, or without a total if it is None."""
+    def loading(self, total: int | None, done: int = 0, computing: bool = False) -> Iterator[Count]:
+        """Count bytes up to `total`, or without a total if it is None.
+
+        `computing` says that much is computed for the bytes, so that the first may take long.
+        """
         yield Count(total, done)
 
 
@@ -116,7 +119,7 @@ class LineReport(Report):
         self._say_rarely(count, f"{count.done}/{count.total} {text}{time_left}")
 
     @contextmanager
-    def loading(self, total: int | None, done: int = 0) -> Iterator[Count]:
+    def loading(self, total: int | None, done: int = 0, computing: bool = False) -> Iterator[Count]:
         """Write a line about the bytes every few seconds."""
         of = f" of {total / 1e6:.1f}" if total is not None else ""
         yield Count(total, done, lambda count, _: self._say_rarely(count, f"{count.done / 1e6:.1f}{of} MB"))

@@ -31,21 +31,8 @@ def test_stdin_and_files_give_the_same_as_arguments(trained, tmp_path):
     assert (finished.out, (tmp_path / "out.jsonl").read_text("utf-8")) == ("", wanted)
 
 
-def test_an_output_file_appears_whole_or_not_at_all(trained, tmp_path, monkeypatch):
-    monkeypatch.setattr("ftor.cli.predict.LINES_AT_ONCE", 1)
-    monkeypatch.setattr(
-        "ftor.model.prediction.Prediction.record",
-        lambda self, source, **_: {"source": source}["b" * (source == "b") or "source"],
-    )
-    out = write_lines(tmp_path / "out.jsonl", "old")
-    with pytest.raises(KeyError):
-        run_here("predict", trained, "a", "b", "--output", out)
-    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
-    assert out.read_text() == "old\n"
-
-
 def test_many_sentences_keep_their_order(trained, monkeypatch):
-    monkeypatch.setattr("ftor.cli.predict.LINES_AT_ONCE", 3)
+    monkeypatch.setattr("ftor.jobs.corpora.chunks.LINES", 3)
     sentences = ["a b c d", "a", "b c", "d", "e f g", "h", "i j k"]
     assert [line["source"] for line in json_lines(run_here("predict", trained, *sentences))] == sentences
 
@@ -99,10 +86,55 @@ def test_a_line_of_3000_words_costs_only_itself(trained, tmp_path):
     assert finished.err.splitlines()[-1] == "warning: 1 of 3 lines have no output"
 
 
-def test_an_empty_argument(trained):
-    finished = run_here("predict", trained, "a", "")
-    assert (finished.code, finished.out) == (1, "")
-    assert finished.err == "error: '': an empty line\n"
+def test_an_empty_argument_costs_only_itself(trained):
+    finished = run_here("predict", trained, "a", "", "b")
+    records = json_lines(finished)
+    assert (finished.code, records[1]) == (0, {"source": "", "error": "an empty line"})
+    assert [records[0], records[2]] == json_lines(run_here("predict", trained, "a", "b"))
+    assert finished.err == "warning: '': an empty line\nwarning: 1 of 3 lines have no output\n"
+
+
+def test_lines_that_are_all_bad_are_an_error(trained, tmp_path):
+    finished = run_here("predict", trained, "", " ")
+    assert (finished.code, len(json_lines(finished))) == (1, 2)
+    assert finished.err == "error: '': an empty line\n' ': an empty line\n"
+    path = write_lines(tmp_path / "in.txt", b"\0", b"\0\0")
+    finished = run_here("predict", trained, "--input", path, "--output", tmp_path / "out.jsonl")
+    assert (finished.code, len((tmp_path / "out.jsonl").read_text().splitlines())) == (1, 2)
+    assert finished.err == f"error: {path}:1: not a line of text\n{path}:2: not a line of text\n"
+
+
+def test_several_files_follow_each_other(trained, tmp_path):
+    paths = [write_lines(tmp_path / "a.txt", "a b", "c"), write_lines(tmp_path / "b.txt", "", "d")]
+    finished = run_here("predict", trained, "--input", paths[0], "--input", paths[1])
+    assert [record["source"] for record in json_lines(finished)] == ["a b", "c", "", "d"]
+    assert f"{paths[1]}:1: an empty line" in finished.err
+
+
+def test_an_output_that_was_cut_off_is_continued(trained, tmp_path, monkeypatch):
+    monkeypatch.setattr("ftor.jobs.corpora.chunks.LINES", 2)
+    path, out = write_lines(tmp_path / "in.txt", *"abcdefg"), tmp_path / "out.jsonl"
+    options = ("predict", trained, "--input", path, "--output", out)
+    run_here(*options)
+    wanted = out.read_bytes()
+    out.write_bytes(wanted[: len(wanted) // 2])
+    assert run_here(*options, "--resume").code == 0
+    assert out.read_bytes() == wanted
+    finished = run_here(*options, "--resume", "--fertilities")
+    assert (finished.code, out.read_bytes()) == (1, wanted)
+    assert finished.err.startswith(f"error: {out}:1: not the record of this model and these options")
+
+
+def test_a_column_of_a_parquet_file(trained, tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(pyarrow.table({"said": ["a b", None, "c"]}), tmp_path / "in.parquet")
+    options = "--input", tmp_path / "in.parquet", "--column", "said"
+    finished = run_here("predict", trained, *options, "--output", tmp_path / "out.parquet")
+    assert finished.err.splitlines()[0] == f"warning: {tmp_path / 'in.parquet'}:2: an empty line"
+    table = parquet.read_table(tmp_path / "out.parquet").to_pylist()
+    records = json_lines(run_here("predict", trained, *options))
+    assert [row["prediction"] for row in table] == [record.get("prediction") for record in records]
+    assert table[1]["error"] == "an empty line"
 
 
 @pytest.mark.parametrize(
@@ -111,6 +143,15 @@ def test_an_empty_argument(trained):
         (["a", "--input", "x.txt"], 2, "give sentences or --input, not both"),
         (["--input", "none.txt"], 1, "none.txt: No such file or directory"),
         (["a", "--output", "no/such/folder.jsonl"], 1, "No such file or directory"),
+        (["a", "--output", "no/such/folder.parquet"], 1, "No such file or directory"),
+        (["a", "--resume"], 2, "only --output FILE.jsonl can be continued"),
+        (
+            ["--resume", "--input", "x", "--output", "x.parquet"],
+            2,
+            "only --output FILE.jsonl can be continued",
+        ),
+        (["a", "--ray", "auto"], 2, "a cluster reads files: give --input"),
+        (["a", "--jobs", "0"], 2, "--jobs"),
         (["a", "--lengths", "0"], 2, "--lengths"),
         (["a", "--batch-size", "0"], 2, "--batch-size"),
     ],

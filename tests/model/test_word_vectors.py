@@ -98,6 +98,16 @@ class TestFrozen:
         (found,) = ftor.load(tmp_path / "copy", data_folder=vectors).predict(["a z"], structure=False)
         assert found.score == pytest.approx(wanted.score, abs=1e-5)
 
+    def test_added_words_can_be_forgotten(self, frozen, vectors):
+        model = ftor.load(frozen, data_folder=vectors)
+        words = list(model.vocabularies.source.tokens)
+        first = [p.score for p in model.predict(["a z", "q"], structure=False)]
+        model.forget_words()
+        assert model.vocabularies.source.tokens == words
+        model.predict(["r"], structure=False)  # which gets the id that z had
+        model.forget_words()
+        assert [p.score for p in model.predict(["a z", "q"], structure=False)] == first
+
 
 def test_trained_vectors_change_and_new_words_are_unknown(train, vectors):
     folder = train(model__train_vectors=True)

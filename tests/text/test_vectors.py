@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ftor.text.reading import DataError
-from ftor.text.vectors import read_vectors
+from ftor.text.vectors import VectorFile, read_vectors
 
 FILE = "the 1 2 3\nof 0.5 -0.25 1e-3\né 0 0 1\n"
 
@@ -77,3 +77,37 @@ def test_phrases_and_a_header_are_passed_over(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataError, match="No such file"):
         read_vectors(tmp_path / "none.txt", ["the"])
+
+
+class TestVectorFile:
+    """Words are looked up again and again, and have the vectors of `read_vectors`."""
+
+    def test_the_vectors_are_those_of_reading_the_file(self, tmp_path):
+        rng = np.random.default_rng(0)
+        words = [*(f"w{number}" for number in range(200)), "w7", "of", "é", "."]  # w7 twice
+        rows = [f"{word} {' '.join(map(str, rng.normal(size=4)))}" for word in words]
+        rows.insert(3, ". . . 1 2 3 4")
+        path = write(tmp_path / "glove.txt", "204 4\n" + "\r\n".join(rows))
+        file = VectorFile(path)
+        asked = [*words, "w", "w2000", "unheard", "\udc80"]
+        wanted = read_vectors(path, asked)
+        assert file.size == wanted.size == 4
+        for some in (asked, asked[:3], asked[::-1]):
+            found = file.find(some)
+            assert found.keys() == set(some) & wanted.by_word.keys()
+            assert all(np.array_equal(found[word], wanted.by_word[word]) for word in found)
+
+    def test_equal_hashes_do_not_confuse_words(self, tmp_path, monkeypatch):
+        monkeypatch.setattr("ftor.text.vectors.hash", lambda word: len(word), raising=False)
+        file = VectorFile(write(tmp_path / "glove.txt", FILE))
+        assert {word: vector.tolist() for word, vector in file.find(["the", "xyz", "of", "oz"]).items()} == {
+            "the": [1, 2, 3],
+            "of": pytest.approx([0.5, -0.25, 0.001]),
+        }
+
+    def test_a_broken_line_is_named(self, tmp_path):
+        with pytest.raises(DataError, match=r"glove.txt:2: expected a word and 2 numbers, found 'of 1'"):
+            VectorFile(write(tmp_path / "glove.txt", "the 1 2\nof 1\n"))
+        file = VectorFile(write(tmp_path / "glove.txt", "the 1 2\nof 1 b\n"))
+        with pytest.raises(DataError, match=r"glove.txt: of: expected a word and 2 finite numbers"):
+            file.find(["of"])

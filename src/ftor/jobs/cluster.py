@@ -59,11 +59,29 @@ def _task(line: str, mailbox: Any, version: str) -> str:
     return event_to_json(run_job(job, send))
 
 
-def _connect(address: str) -> None:
-    """Raise at once if nothing answers at an address. Ray would try for minutes."""
-    host, colon, port = address.rpartition(":")
-    if colon and "/" not in address:
-        socket.create_connection((host, int(port)), timeout=10).close()
+def connect(address: str) -> None:
+    """Connect to a cluster, or raise if there is none. Tasks look for data where this process does."""
+    here = next((folder for folder in data_folders(None) if folder.is_dir()), None)
+    variables = {} if here is None else {"FTOR_DATA": str(here.absolute())}
+    try:
+        host, colon, port = address.rpartition(":")
+        if colon and "/" not in address:  # Ray would try for minutes if nothing answers
+            socket.create_connection((host, int(port)), timeout=10).close()
+        ray.init(
+            address, runtime_env={"env_vars": variables}, log_to_driver=False, logging_level=logging.ERROR
+        )
+    except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+        raise FtorError(
+            f"--ray {address}: no Ray cluster at this address ({error}); start one with `ray start --head`"
+        ) from None
+
+
+def warn_if_no_room(cpus: int, gpus: float, report: Report) -> None:
+    """Warn if no node of the cluster has that much."""
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    if not any(node.get("CPU", 0) >= cpus and node.get("GPU", 0) >= gpus for node in nodes):
+        needs = f"{cpus} CPUs" + (f" and {gpus:g} GPUs" if gpus else "")
+        report.warn(f"no node has {needs}; runs wait for one that has")
 
 
 class Cluster:
@@ -85,21 +103,7 @@ class Cluster:
         self._stopping: set[Job] = set()
 
     def __enter__(self) -> Self:
-        here = next((folder for folder in data_folders(None) if folder.is_dir()), None)
-        variables = {} if here is None else {"FTOR_DATA": str(here.absolute())}
-        try:
-            _connect(self._address)
-            ray.init(
-                self._address,
-                runtime_env={"env_vars": variables},
-                log_to_driver=False,
-                logging_level=logging.ERROR,
-            )
-        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-            raise FtorError(
-                f"--ray {self._address}: no Ray cluster at this address ({error}); start one with "
-                "`ray start --head`"
-            ) from None
+        connect(self._address)
         driver = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
         self._mailbox: Any = ray.remote(num_cpus=0)(_Mailbox).options(scheduling_strategy=driver).remote()
         # The loop restarts lost tasks. Each task gets a new process, for its memory to be measured.
@@ -116,15 +120,9 @@ class Cluster:
     def start(self, job: Job) -> None:
         """Give a job to the cluster."""
         gpus = job.gpus if ray.cluster_resources().get("GPU") else 0
-        self._warn_if_no_room(job.threads, gpus)
+        warn_if_no_room(job.threads, gpus, self._report)
         task = self._task.options(name=job.name, num_cpus=job.threads, num_gpus=gpus)
         self._running[task.remote(job.to_json(), self._mailbox, __version__)] = job
-
-    def _warn_if_no_room(self, cpus: int, gpus: float) -> None:
-        nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-        if not any(node.get("CPU", 0) >= cpus and node.get("GPU", 0) >= gpus for node in nodes):
-            needs = f"{cpus} CPUs" + (f" and {gpus:g} GPUs" if gpus else "")
-            self._report.warn(f"no node has {needs}; runs wait for one that has")
 
     def stop(self, job: Job) -> None:
         """Ask a job to stop at a checkpoint."""

@@ -181,6 +181,10 @@ class Model:
             folder = self._data_folder
             word_vectors.add_words(self.network, self.vocabularies, sentences, file, folder, report)
 
+    def forget_words(self) -> None:
+        """Forget the words of `add_words`, so that memory does not grow with the sentences predicted."""
+        word_vectors.forget_words(self.network, self.vocabularies, self._trained_words)
+
     def predict(
         self,
         sentences: Sequence[str | Sequence[str]],

@@ -1,6 +1,7 @@
 """Pretrained vectors of the words that a model reads, in training and later."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -11,7 +12,7 @@ from ftor.networks import Network, build
 from ftor.ops.arrays import Array
 from ftor.reporting import SILENT, Report
 from ftor.text.reading import DataError
-from ftor.text.vectors import Vectors, read_vectors
+from ftor.text.vectors import VectorFile, Vectors, read_vectors
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import SOURCE_SPECIALS
 
@@ -71,13 +72,26 @@ def add_words(
     path = find_file(file, data_folder)
     size, by_word = embedding.weight.shape[1], dict[str, Array]()
     if path is not None:
-        vectors = read_vectors(path, new)
+        vectors = _vector_file(path, path.stat().st_mtime_ns)
         if vectors.size != size:
             raise DataError(f"{path}: expected vectors of {size} numbers, found {vectors.size}")
-        by_word = vectors.by_word
+        by_word = vectors.find(new)
     else:
         report.warn(f"{file}: no such file; {len(new)} words that are not in the model get random vectors")
     mean, deviation = embedding.moments.tolist()
     embedding.add(torch.from_numpy(Vectors(by_word, size, mean, deviation).table(new)))
     for word in new:
         source.add(word)
+
+
+@lru_cache(maxsize=2)
+def _vector_file(path: Path, modified: int) -> VectorFile:
+    """The file of vectors, which is large and read through once, until it is modified."""
+    return VectorFile(path)
+
+
+def forget_words(network: Network, vocabularies: Vocabularies, kept: int) -> None:
+    """Forget the words of `add_words`: all but the first `kept` of the source vocabulary."""
+    if network.vectors is not None:
+        network.vectors.forget()
+        vocabularies.source.keep(kept)

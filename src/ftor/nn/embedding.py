@@ -40,6 +40,10 @@ class PretrainedEmbedding(nn.Module):
         later = vectors if self._later is None else torch.cat([self._later, vectors])
         self._later = later.to(self.weight)
 
+    def forget(self) -> None:
+        """Forget the words of `add`."""
+        self._later = None
+
     def forward(self, ids: Tensor) -> Tensor:
         """The embeddings (…, D) of ids (…)."""
         table = self.weight if self._later is None else torch.cat([self.weight, self._later.to(self.weight)])

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from rich.console import Console
 from rich.progress import (
@@ -43,25 +43,31 @@ class TerminalReport(LineReport):
         """Show a progress bar, or lines if stderr is not a terminal."""
         columns = (MofNCompleteColumn(), TextColumn("{task.description}"), TimeRemainingColumn())
         lines = super().counting(total, done)
-        with self._bar(total, done, *columns) if self.console.is_terminal else lines as count:
-            slow = threading.Timer(SLOW_START, self._say_slow, [count, done])
-            slow.daemon = True
-            slow.start()
-            try:
-                yield count
-            finally:
-                slow.cancel()
+        bar = self._bar(total, done, *columns) if self.console.is_terminal else lines
+        with bar as count, self._noting_a_slow_start(count):
+            yield count
+
+    @contextmanager
+    def _noting_a_slow_start(self, count: Count) -> Iterator[None]:
+        slow = threading.Timer(SLOW_START, self._say_slow, [count, count.done])
+        slow.daemon = True
+        slow.start()
+        try:
+            yield
+        finally:
+            slow.cancel()
 
     def _say_slow(self, count: Count, done: int) -> None:
         if count.done == done:
             self.say(STILL_STARTING)
 
     @contextmanager
-    def loading(self, total: int | None, done: int = 0) -> Iterator[Count]:
+    def loading(self, total: int | None, done: int = 0, computing: bool = False) -> Iterator[Count]:
         """Show a progress bar for bytes, or lines if stderr is not a terminal."""
         columns = (DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
         lines = super().loading(total, done)
-        with self._bar(total, done, *columns) if self.console.is_terminal else lines as count:
+        bar = self._bar(total, done, *columns) if self.console.is_terminal else lines
+        with bar as count, self._noting_a_slow_start(count) if computing else nullcontext():
             yield count
 
     @contextmanager

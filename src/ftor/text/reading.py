@@ -1,6 +1,5 @@
 """Reads pairs of source and target from TSV files."""
 
-import codecs
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,19 +7,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ftor.config import Tokenizer
-from ftor.errors import FtorError
 from ftor.reporting import Report
 from ftor.text import emphasis as emphasising
+from ftor.text.lines import DataError as DataError
+from ftor.text.lines import line_problem, refuse_archive, stream_lines
 from ftor.text.tokenizing import tokenize
 
 CSV_SHARE = 0.8
 """A file is CSV if this share of its lines has no tab but commas, or semicolons."""
 PROBLEMS_SHOWN = 5
 """Bad lines that are named one by one, where reading goes on."""
-
-
-class DataError(FtorError):
-    """Data that cannot be used. The message names each file and line."""
 
 
 @dataclass(frozen=True)
@@ -105,20 +101,20 @@ def read_sources(
 def read_lines(path: Path, report: Report | None = None) -> Iterator[tuple[int, str | None]]:
     """Yield the number and the text of each line. The text is None if it is not UTF-8.
 
-    Blank lines at the end are left out. With `report`, lines that are not UTF-8 are read as Windows-1252, the
-    encoding of old spreadsheets, and the first of them is named.
+    Blank lines at the end are left out. With `report`, lines are read as by `stream_lines`.
     """
     try:
-        raw = path.read_bytes()
+        with path.open("rb") as file:
+            if report is not None:
+                yield from ((line.number, line.text) for line in stream_lines(file, str(path), report))
+            else:
+                yield from _decoded_lines(file.read(), path)
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
-    if raw.startswith(b"PK\x03\x04"):
-        raise DataError(f"{path}: a spreadsheet or a zip file, not text; export it as TSV in UTF-8")
-    return decoded_lines(raw) if report is None else guessed_lines(raw, str(path), report)
 
 
-def decoded_lines(raw: bytes) -> Iterator[tuple[int, str | None]]:
-    """Decode lines like `read_lines` without a report."""
+def _decoded_lines(raw: bytes, path: Path) -> Iterator[tuple[int, str | None]]:
+    refuse_archive(raw, str(path))
     lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     while lines and not lines[-1].strip():
         lines.pop()
@@ -127,26 +123,6 @@ def decoded_lines(raw: bytes) -> Iterator[tuple[int, str | None]]:
             yield number, line.rstrip(b"\r").decode("utf-8")
         except UnicodeDecodeError:
             yield number, None
-
-
-def guessed_lines(raw: bytes, name: str, report: Report) -> Iterator[tuple[int, str]]:
-    """Decode lines like `read_lines` with a report. `name` is that of the file, for messages."""
-    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        report.warn(f"{name}:1: the file is UTF-16, not UTF-8; it is read as such")
-        raw = raw.decode("utf-16", "replace").encode()
-    if b"\n" not in raw:
-        raw = raw.replace(b"\r", b"\n")  # line ends of old Macs
-    lines = raw.removeprefix(codecs.BOM_UTF8).split(b"\n")
-    guessed = 0
-    for number, text in decoded_lines(raw):
-        if text is None:
-            text = lines[number - 1].rstrip(b"\r").decode("cp1252", "replace")
-            if not guessed:
-                report.warn(f"{name}:{number}: not UTF-8; such lines are read as Windows-1252 (Latin-1)")
-            guessed += 1
-        yield number, text
-    if guessed > 1:
-        report.warn(f"{name}: {guessed} lines are not UTF-8")
 
 
 @dataclass(frozen=True)
@@ -266,8 +242,8 @@ def _problem(text: str | None, columns: Sequence[str]) -> str:
     """What is wrong with a line. Empty if nothing is."""
     if text is None:
         return "not UTF-8"
-    if "\0" in text:
-        return "not a line of text"
+    if problem := line_problem(text):
+        return problem
     if len(columns) < 2:
         return "no tab between source and target"
     if len(columns) > 2:

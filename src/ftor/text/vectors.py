@@ -2,9 +2,11 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable
+from array import array
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,7 +41,7 @@ class Vectors:
 
     def _random(self, word: str) -> Array:
         # Saved models rely on these numbers: the seed is not that of `derived_seed`, which came later.
-        seed = int.from_bytes(hashlib.sha256(word.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+        seed = int.from_bytes(hashlib.sha256(_bytes(word)).digest()[:8], "big")
         return np.random.default_rng(seed).normal(self.mean, self.deviation, self.size).astype(np.float32)
 
 
@@ -48,13 +50,74 @@ def read_vectors(path: Path, words: Collection[str], report: Report | None = Non
 
     The file may be large. It is read once, and only the lines of these words are parsed.
     """
-    wanted = {word.encode("utf-8", "surrogatepass"): word for word in words}
+    wanted = {_bytes(word): word for word in words}
     by_word: dict[str, Array] = {}
+    for line in _lines(path, report or SILENT):
+        size = line.size
+        if (word := wanted.get(line.word)) is not None:
+            by_word[word] = _numbers(line.text, size, f"{path}:{line.number}")
+    numbers = np.stack(list(by_word.values())) if by_word else np.zeros((1, size), np.float32)
+    mean, deviation = float(numbers.mean()), float(numbers.std()) or 1.0
+    return Vectors(by_word, size, mean, deviation)
+
+
+class VectorFile:
+    """A file of vectors whose words can be looked up again and again. It is read through once.
+
+    Only the places of the words are kept, 16 bytes for each.
+
+    Args:
+        path: the file, as for `read_vectors`.
+
+    Attributes:
+        size: E.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        hashes, offsets = array("q"), array("q")
+        for line in _lines(path, SILENT):
+            self.size = line.size
+            hashes.append(hash(line.word))
+            offsets.append(line.offset)
+        unsorted = np.frombuffer(hashes, np.int64)
+        order = unsorted.argsort(kind="stable")
+        self._hashes, self._offsets = unsorted[order], np.frombuffer(offsets, np.int64)[order]
+
+    def find(self, words: Iterable[str]) -> dict[str, Array]:
+        """The vectors of those words that the file has. Of several lines for a word, the last counts."""
+        found: dict[str, Array] = {}
+        with self.path.open("rb") as file:
+            for word in words:
+                key = _bytes(word)
+                first, end = (self._hashes.searchsorted(hash(key), side) for side in ("left", "right"))
+                for offset in self._offsets[first:end][::-1].tolist():
+                    file.seek(offset)
+                    line = file.readline().rstrip()
+                    if line.startswith(key + b" "):
+                        found[word] = _numbers(line, self.size, f"{self.path}: {word}")
+                        break
+        return found
+
+
+class _Line(NamedTuple):
+    """A line of a file of vectors: its number, where it begins, what it says, its word and E."""
+
+    number: int
+    offset: int
+    text: bytes
+    word: bytes
+    size: int
+
+
+def _lines(path: Path, report: Report) -> Iterator[_Line]:
+    """The lines of single words. Lines of phrases, which are never tokens, are only checked."""
     count = None  # numbers per line
     try:
-        with path.open("rb") as file, (report or SILENT).loading(path.stat().st_size) as load:
-            unreported = 0
+        with path.open("rb") as file, report.loading(path.stat().st_size) as load:
+            unreported = offset = 0
             for number, line in enumerate(file, 1):
+                begin, offset = offset, offset + len(line)
                 line = line.rstrip()
                 if number == 1 and _HEADER.fullmatch(line):
                     continue
@@ -62,12 +125,10 @@ def read_vectors(path: Path, words: Collection[str], report: Report | None = Non
                 if not count or line.count(b" ") < count:
                     expected = f"a word and {count or 'its'} numbers"
                     raise DataError(f"{path}:{number}: expected {expected}, found {_shown(line)}")
-                is_word = line.count(b" ") == count  # else a phrase, which is never a token
-                word = wanted.get(line[: line.index(b" ")]) if is_word else None
-                if word is not None or not is_word:
-                    vector = _numbers(line, count, f"{path}:{number}")
-                if word is not None:
-                    by_word[word] = vector
+                if line.count(b" ") == count:
+                    yield _Line(number, begin, line, line[: line.index(b" ")], count)
+                else:
+                    _numbers(line, count, f"{path}:{number}")
                 unreported += len(line) + 1
                 if unreported > BYTES_AT_ONCE:
                     load.advance(unreported)
@@ -76,9 +137,10 @@ def read_vectors(path: Path, words: Collection[str], report: Report | None = Non
         raise DataError(f"{path}: {error.strerror or error}") from None
     if count is None:
         raise DataError(f"{path}: the file is empty")
-    numbers = np.stack(list(by_word.values())) if by_word else np.zeros((1, count), np.float32)
-    mean, deviation = float(numbers.mean()), float(numbers.std()) or 1.0
-    return Vectors(by_word, count, mean, deviation)
+
+
+def _bytes(word: str) -> bytes:
+    return word.encode("utf-8", "surrogatepass")
 
 
 def _numbers(line: bytes, count: int, where: str) -> Array:

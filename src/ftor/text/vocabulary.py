@@ -42,6 +42,12 @@ class Vocabulary:
         self._ids[token] = len(self)
         self.tokens.append(token)
 
+    def keep(self, count: int) -> None:
+        """Remove all but the first `count` tokens."""
+        for token in self.tokens[count:]:
+            del self._ids[token]
+        del self.tokens[count:]
+
     def get(self, token: str, default: int) -> int:
         """The id of a token, or `default` if it is not in the vocabulary."""
         return self._ids.get(token, default)
