@@ -145,6 +145,7 @@ class TestRecords:
         assert [line["epoch"] for line in lines] == [1, 2]
         assert set(lines[0]) == {
             *("epoch", "tokens", "length", "alignment", "dev_loss", "dev_exact_match", "dev_length_error"),
+            *("sample_tokens", "fertility_bound", "reordering_entropy", "identity"),
             *("seconds", "examples_per_second"),
         }
         assert lines[1]["tokens"] + lines[1]["length"] < lines[0]["tokens"] + lines[0]["length"]

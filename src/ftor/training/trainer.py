@@ -29,6 +29,7 @@ from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.seeds import derived_seed
 from ftor.training.averaging import averaged
 from ftor.training.checkpoint import Checkpoints
+from ftor.training.collapse import collapse, measure, sampled
 from ftor.training.data import TrainingData, check_grammar, wanted_alignments
 from ftor.training.evaluation import Evaluator, selection_key, shown_metrics
 from ftor.training.provenance import commit, machine
@@ -78,6 +79,7 @@ class Trainer:
         pairs = fingerprint([*data.train, *data.dev])
         self.snapshots = Snapshots(checkpoints, self.model, self.optimizer, self.average, scaler, pairs)
         self.state = RunState()
+        self._watched = sampled(self.train_set)
         self._commit = commit()  # now, because the source tree may change during training
 
     def run(self) -> dict[str, Any]:
@@ -239,6 +241,7 @@ class Trainer:
             "dev_exact_match": metrics.exact_match,
             **{f"dev_{name}": value for name, value in (metrics.shares | metrics.scores).items()},
             "dev_length_error": metrics.length_error,
+            **measure(self.model.network, self.train_set, self._watched),
             "seconds": state.seconds,
             "examples_per_second": speed,
         }
@@ -253,6 +256,12 @@ class Trainer:
         if self.config.training.trackers:
             self.accelerator.log({k: v for k, v in record.items() if k != "epoch"}, step=state.epoch)
         self.report.epoch(record)
+        collapsed = collapse(state.history)
+        if collapsed and not collapse(state.history[:-1]):
+            self.report.warn(
+                f"epoch {state.epoch}: the model may have collapsed: {collapsed}, and targets stay unlikely; "
+                "another seed or a smaller training.scorer_learning_rate may help"
+            )
         shares = [(name, record[f"dev_{name}"]) for name in self._shown]
         self.report.say(
             f"epoch {state.epoch}/{self.config.training.epochs}: tokens {record['tokens']:.4f}, "

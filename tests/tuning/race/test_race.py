@@ -18,6 +18,8 @@ from ftor.tuning.race.race import Race
 from support.scripted_jobs import Scripted, record
 from tuning.race.test_held_out import pairs_of
 
+COLLAPSED = {"sample_tokens": 2.0, "reordering_entropy": 0.0, "identity": 1.0, "fertility_bound": 0.1}
+
 
 @pytest.fixture
 def plan(tmp_path):
@@ -41,7 +43,7 @@ def entry_of(job):
     return Entry(candidate, config.training.seed, config.training.epochs, final)
 
 
-def raced(plan, score, stop_after=None):
+def raced(plan, score, stop_after=None, collapsed=lambda entry: False):
     """Race with runs whose scores a function of their entries tells. It may also tell a last event."""
     started = []
 
@@ -56,7 +58,8 @@ def raced(plan, score, stop_after=None):
         if isinstance(found, Failed):
             return [Started("here"), found]
         job.folder.mkdir(parents=True, exist_ok=True)
-        (job.folder / "log.jsonl").write_text(json.dumps({"dev_loss": 1 - found}) + "\n")
+        epoch = {"dev_loss": 1 - found} | (COLLAPSED if collapsed(entry) else {})
+        (job.folder / "log.jsonl").write_text(3 * (json.dumps(epoch) + "\n"))
         (job.folder / "config.toml").write_text(job.config.to_toml(), "utf-8")
         for name in ("metrics.json", "README.md", "model.safetensors", "checkpoint.safetensors"):
             (job.folder / name).write_text(entry.run)
@@ -204,6 +207,32 @@ def test_a_race_that_was_stopped_can_be_moved(tmp_path):
     for plan in plans:
         splits = load_splits(one, None, plan.folder / "runs" / "taught-0", SILENT)
         assert splits.paths["train"] == plan.folder / "train.tsv"
+
+
+@pytest.mark.parametrize("recovers", [True, False])
+def test_a_candidate_that_collapses_is_tried_with_another_seed(plan, recovers):
+    """It goes on with the better of the two, and each run has one more try at most."""
+    unlucky = order(plan)[1]
+
+    def score(entry):
+        if entry.candidate != unlucky or entry.final:
+            return 0.5
+        return (0.9 if recovers else 0.01) if entry.seed >= 1000 else 0.02
+
+    def collapsed(entry):
+        return entry.candidate == unlucky and (entry.seed < 1000 or not recovers)
+
+    race, started = raced(plan, score, collapsed=collapsed)
+    seeds = [entry.seed for entry in started if entry.candidate == unlucky and not entry.final]
+    assert (race.winner == unlucky) == recovers
+    assert seeds[:2] == [0, 1000]
+    assert seeds.count(0) == 1 or not recovers
+    assert len(set(started)) == len(started)
+
+
+def test_a_collapse_that_costs_nothing_is_not_tried_again(plan):
+    _, started = raced(plan, lambda entry: 0.5, collapsed=lambda entry: True)
+    assert all(entry.seed < 1000 for entry in started)
 
 
 def test_short_runs_that_gave_little_are_told(tmp_path):

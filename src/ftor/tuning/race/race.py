@@ -10,6 +10,7 @@ from typing import Any
 from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import Report, percent
+from ftor.training.collapse import collapse
 from ftor.tuning.race.candidates import RECOMBINED, SEQ2SEQ
 from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, RUNGS, SEEDS, Entry, Plan, kept
 
@@ -19,6 +20,10 @@ LONGER = 4
 """If a candidate that was all right early is not so with another seed, it trains so many times as long."""
 TOLERANCE = 0.02
 """A final model may be below the race's promise by chance, and by this share of the pairs."""
+BEHIND = 0.1
+"""A run that collapsed has another try if its score is so far below the best."""
+OTHER_SEEDS = 1000
+"""How far the seed of a run that collapsed is from that of its second try."""
 TRIES = 2
 """How often the winner is trained on all pairs, with other seeds, until it keeps what the race promised."""
 
@@ -32,12 +37,14 @@ class Result:
         loss: of the held-out pairs.
         seconds: of training and evaluation.
         problem: why it failed.
+        collapsed: whether its model collapsed, see `ftor.training.collapse`.
     """
 
     score: float
     loss: float
     seconds: float
     problem: str | None = None
+    collapsed: bool = False
 
 
 class Race(Workload):
@@ -59,6 +66,7 @@ class Race(Workload):
             self.results[Entry(**line["entry"])] = Result(**line["result"])
         self._entries: dict[Job, Entry] = {}
         self._course = self._stages()
+        self._other_seeds: dict[tuple[str, int], int] = {}
         self.winner: str | None = None
         self.promised: float | None = None
         self.final: Entry | None = None
@@ -114,7 +122,7 @@ class Race(Workload):
         contenders, before, early = plan.contenders, 0, False
         for rung in RUNGS[:-1]:
             epochs = math.ceil(plan.epochs / rung)
-            yield [plan.entry(name, plan.seed, epochs) for name in contenders]
+            yield from self._trained(contenders, [plan.seed], epochs)
             contenders = self._best(contenders, [plan.seed], epochs)
             score = self._worst(contenders[0], [plan.seed], epochs)
             self._report.say(f"after {epochs} epochs, {contenders[0]} leads: {percent(score)}")
@@ -132,13 +140,36 @@ class Race(Workload):
         seeds = [plan.seed + number for number in range(SEEDS)]
         stages = [epochs, min(LONGER * epochs, plan.epochs)] if early else [plan.epochs]
         for epochs in stages:
-            yield [plan.entry(name, seed, epochs) for name in finalists for seed in seeds]
+            yield from self._trained(finalists, seeds, epochs)
             finalists = self._best(finalists, seeds, epochs)
             self.promised = self._worst(finalists[0], seeds, epochs)
             if self.promised >= ALL_RIGHT:
                 break
         self.winner = finalists[0]
         return min(max(2 * epochs, plan.epochs // 3), plan.epochs)
+
+    def _trained(self, names: list[str], seeds: list[int], epochs: int) -> Generator[list[Entry], None, None]:
+        """Train candidates. One that collapses is trained once more, and from now on with the better seed."""
+        runs = [(name, seed) for name in names for seed in seeds]
+        yield [self._entry(name, seed, epochs) for name, seed in runs]
+        found = {run: self.results[self._entry(*run, epochs)] for run in runs}
+        best = max(result.score for result in found.values())
+        again = {
+            run: self._entry(*run, epochs)
+            for run, result in found.items()
+            if result.collapsed and result.score < best - BEHIND and run not in self._other_seeds
+        }
+        for (name, seed), entry in again.items():
+            self._report.say(f"{entry.run} collapsed; it is tried with another seed")
+            self._other_seeds[name, seed] = seed + OTHER_SEEDS
+        yield [self._entry(name, seed, epochs) for name, seed in again]
+        for run, entry in again.items():
+            if self.results[self._entry(*run, epochs)].score < self.results[entry].score:
+                self._other_seeds[run] = run[1]
+
+    def _entry(self, name: str, seed: int, epochs: int) -> Entry:
+        """The run of a candidate, with another seed if it has collapsed with this one."""
+        return self.plan.entry(name, self._other_seeds.get((name, seed), seed), epochs)
 
     def _with_seq2seq(self, names: list[str]) -> list[str]:
         """The plain seq2seq is never given up: nobody gets less than it would give."""
@@ -148,8 +179,8 @@ class Race(Workload):
     def _expected(self, name: str, epochs: int, before: int) -> float:
         """The score at the next rung, if it gains as much as since the last one."""
         (score,) = self._scores(name, [self.plan.seed], epochs)
-        (last,) = self._scores(name, [self.plan.seed], before) if before else (score,)
-        return score + max(score - last, 0.0)
+        last = self.results.get(self._entry(name, self.plan.seed, before))  # none if it has another seed now
+        return score + (0.0 if last is None else max(score - last.score, 0.0))
 
     @property
     def below_promise(self) -> bool:
@@ -177,14 +208,15 @@ class Race(Workload):
         return min(self._scores(name, seeds, epochs))
 
     def _scores(self, name: str, seeds: list[int], epochs: int) -> list[float]:
-        return [self.results[self.plan.entry(name, seed, epochs)].score for seed in seeds]
+        return [self.results[self._entry(name, seed, epochs)].score for seed in seeds]
 
     def finished(self, status: Status, record: dict[str, Any]) -> str:
         """Keep the result."""
         dev = record.get("dev_grammar") or record["dev"]
         seconds = record["seconds"] + record["dev_seconds"]
         log = read_json_lines(status.job.folder / "log.jsonl")
-        self._keep(status, Result(dev["exact_match"], log[record["best_epoch"] - 1]["dev_loss"], seconds))
+        loss, collapsed = log[record["best_epoch"] - 1]["dev_loss"], bool(collapse(log))
+        self._keep(status, Result(dev["exact_match"], loss, seconds, collapsed=collapsed))
         return percent(dev["exact_match"])
 
     def failed(self, status: Status, reason: str) -> None:
