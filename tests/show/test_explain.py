@@ -88,7 +88,7 @@ def program():
     """A program in two units, the second of which is copied."""
     prediction = fertility_alone()
     structure = replace(
-        prediction.structure, copied=(False, False, False, True), written=("( f _ )", "( g _ _ )", "b", "b")
+        prediction.structure, copied=(False, False, False, True), written=("( f … )", "( g … … )", "b", "b")
     )
     return replace(prediction, structure=structure, program="(f (g b b))")
 
@@ -100,7 +100,7 @@ class TestView:
         assert any(line.split() == ["program", "(f", "(g", "b", "b))"] for line in lines)
         table = [line.split() for line in section(lines, "alignment")]
         assert ["b", "2", "y", "1.00", "copied", "b"] in [row[:6] for row in table]
-        assert ["a", "1", "x", "1.00", "(", "f", "_", ")"] in [row[:8] for row in table]
+        assert ["a", "1", "x", "1.00", "(", "f", "…", ")"] in [row[:8] for row in table]
         assert not any("copied" in line for line in shown(fertility_alone()))
 
     def test_fertility_first(self):

@@ -78,6 +78,7 @@ def serve(
     with listen(host, port) as listening:
         hosts = []
         for name, folder in named.items():
+            report.say(f"loading {name}")
             load = partial(ftor.load, folder, data_folder=data_dir)
             hosts.append(Host(name, load, grammars, limits, metrics))
             for problem in hosts[-1].refused.values():

@@ -33,7 +33,7 @@ class Structure:
         fertilities: (n,), the most likely number of copies of each source token, given the output's length.
         tree: the most likely reordering tree. None without a reordering step.
         copied: (l,), whether each output token is copied from the source. Empty if the model never copies.
-        written: (l,), what each unit writes in a program, `_` for open slots. Empty for plain tokens.
+        written: (l,), what each unit writes in a program, `…` for open slots. Empty for plain tokens.
     """
 
     steps: tuple[Step, ...]

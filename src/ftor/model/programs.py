@@ -48,14 +48,7 @@ def _with_units(prediction: Prediction, programs: TargetUnits) -> Structure | No
     """The structure of a prediction with what its units write."""
     if prediction.structure is None:
         return None
-    return replace(
-        prediction.structure, written=tuple(_written(token, programs) for token in prediction.tokens)
-    )
-
-
-def _written(token: str, programs: TargetUnits) -> str:
-    words = programs.spell([token]) if isinstance(programs, TokenUnits) else programs.spell(token)
-    return " ".join(word if isinstance(word, str) else "_" for word in words)
+    return replace(prediction.structure, written=tuple(map(programs.show, prediction.tokens)))
 
 
 def to_judge(

@@ -65,7 +65,6 @@ class Host:
     ) -> None:
         self.name, self._load, self._limits = name, load, limits
         self.model = load()
-        self._trained = frozenset(self.model.trained_words)
         self.refused: dict[str, str] = {}
         self._grammars: dict[str, Grammar | str | None] = {OWN: OWN, NONE: None}
         for called, grammar in grammars.items():
@@ -134,19 +133,9 @@ class Host:
                 {"name": step.name, "labels": step.labels, "marginals": step.marginals.round(4).tolist()}
                 for step in structure.steps
             ]
-            record["unknown"] = self._unknown(prediction.source)
-            record["written"] = [
-                token if self.model.programs is None else self.model.programs.show(token)
-                for token in prediction.tokens
-            ]
+            record["written"] = structure.written or prediction.tokens
+            record["copied"] = structure.copied
         return record
-
-    def _unknown(self, source: Sequence[str]) -> list[str]:
-        """The words of a sentence that training did not have."""
-        if self.model.config.model.subwords:
-            return []
-        words = self.model.vocabularies
-        return [token for token in source[words.start_token :] if words.word(token) not in self._trained]
 
     def _usable(self, grammar: Grammar) -> Grammar:
         """The grammar over what the model writes. Raises if the model cannot use it."""

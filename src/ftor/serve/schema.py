@@ -74,9 +74,12 @@ class Answer(BaseModel):
         list[list[float]] | None, Field(description="Where output tokens (columns) come from (rows).")
     ] = None
     steps: list[Step] | None = None
-    unknown: Annotated[list[str] | None, Field(description="Words that training did not have.")] = None
+    unknown: Annotated[list[str] | None, Field(description="Words that the model does not know.")] = None
     written: Annotated[
         list[str] | None, Field(description="The output's tokens or units in the notation of programs.")
+    ] = None
+    copied: Annotated[
+        list[bool] | None, Field(description="Whether each is copied. Empty if the model never copies.")
     ] = None
 
 

@@ -125,7 +125,7 @@ function say(record, stages, links, stage, position) {
   const light = links.of(stage, [position]);
   const named = (at) => stages[at].labels.filter((_, place) => light[at][place] >= 0.5).join(", ") || "nothing";
   if (stage === 0) return `${label}, fertility ${record.fertilities[position]}, becomes ${named(last)}`;
-  if (stage === last) return `${label}, from ${named(0)}`;
+  if (stage === last) return `${label}, ${record.copied?.[position] ? "copied" : "made"} from ${named(0)}`;
   return `${label}, from ${named(0)}, becomes ${named(last)}`;
 }
 
@@ -183,7 +183,7 @@ export function drawFlow(container, record, links) {
     const nodes = stage.labels.map((label, position) => {
       const y = middle(at, position) - PILL / 2;
       const copies = at === 0 ? record.fertilities[position] : null;
-      const kind = at === 0 ? (copies ? "word" : "word none") : at === stages.length - 1 ? "made" : "between";
+      const kind = at === 0 ? (copies ? "word" : "word none") : at < stages.length - 1 ? "between" : record.copied?.[position] ? "made copied" : "made";
       const node = element("g", { class: `node ${kind}`, role: "option", "aria-selected": "false", transform: `translate(${left} ${y})` });
       node.setAttribute("aria-label", say(record, stages, links, at, position));
       node.append(element("title", {}, say(record, stages, links, at, position)));

@@ -98,7 +98,7 @@ function showAnswer(record) {
   const notes = [];
   if (record.well_formed === true) notes.push(html("li", "well-formed by the grammar"));
   if (record.well_formed === false) notes.push(html("li", "not well-formed: the grammar derives nothing the model can write here", "bad"));
-  if (record.unknown?.length) notes.push(html("li", `not in training: ${record.unknown.join(", ")}`, "bad"));
+  if (record.unknown?.length) notes.push(html("li", `words that the model does not know: ${record.unknown.join(", ")}`, "bad"));
   by("notes").replaceChildren(...notes);
   showAlternatives(record);
 }
@@ -148,6 +148,7 @@ function showStructure(record) {
   if (!shown) return;
   by("tree-part").hidden = !record.tree;
   by("structure").querySelector(".figures").classList.toggle("no-tree", !record.tree);
+  by("copies-key").hidden = !record.copied?.some(Boolean);
   const names = record.steps.map((step) => step.name);
   by("flow-text").textContent = {
     "fertility,reordering": "Each word makes copies, the copies change places, and each becomes an output.",

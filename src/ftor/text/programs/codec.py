@@ -211,10 +211,10 @@ class Programs:
         words = [word for text in self.notation.words(nodes) for word in text.split()]
         return [int(word[1:]) if word.startswith("\0") else word for word in words]
 
-    def show(self, name: str, slot: str = "…") -> str:
-        """A unit as people write it, with `slot` for each open slot: `(set (device lamp …) …)`."""
+    def show(self, name: str) -> str:
+        """A unit as people write it, with `…` for each open slot: `(set (device lamp …) …)`."""
         unit = self.unit(name)
-        return self.notation.write(_nodes(unit, [slot] * len(unit))) if unit else name
+        return self.notation.write(_nodes(unit, ["…"] * len(unit))) if unit else name
 
     def is_name(self, name: str, slot: int) -> bool:
         """Whether a rest slot of a unit takes the words of a name, such as `'new york'`."""
