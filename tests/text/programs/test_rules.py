@@ -65,3 +65,9 @@ def test_every_target_comes_back(target):
 def test_a_token_with_the_name_of_a_unit_is_refused():
     with pytest.raises(ProgramError, match="is the name of a unit"):
         learned().encode("FILTER·from eq rome")
+
+
+def test_tokens_that_two_words_name_stay_apart():
+    units = RuleUnits.learn_rules(TARGETS, GRAMMAR, UnitSettings(count=1), [("SORT", "to")])
+    assert units.encode(TARGETS[1]) == ["SORT", "to", "asc", "TOP", "3"]
+    assert read_units(json.loads(json.dumps(units.to_dict()))).encode(TARGETS[1]) == units.encode(TARGETS[1])

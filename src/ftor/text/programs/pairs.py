@@ -6,6 +6,7 @@ from typing import Any
 
 from ftor.grammar import Grammar
 from ftor.reporting import Report
+from ftor.text.linking import named_apart
 from ftor.text.programs.codec import Programs
 from ftor.text.programs.parsing import ProgramError
 from ftor.text.programs.rules import GRAMMAR, RuleUnits
@@ -15,6 +16,8 @@ from ftor.text.reading import Pair
 
 AUTO = "auto"
 """Find the notation from the targets."""
+ITERATIONS = 50
+"""EM iterations of the aligner that says which tokens are named apart."""
 TargetUnits = Programs | TokenUnits
 """How targets are written in units."""
 
@@ -79,7 +82,7 @@ def learn_programs(
     units: TargetUnits
     try:
         if notation == GRAMMAR and grammar is not None:
-            units = RuleUnits.learn_rules(targets, grammar, settings)
+            units = RuleUnits.learn_rules(targets, grammar, settings, named_apart(train, ITERATIONS))
         elif notation == TOKENS:
             units = TokenUnits.learn(targets, settings, copied)
         else:

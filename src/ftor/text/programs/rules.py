@@ -1,7 +1,8 @@
 """Units by a user's grammar: the words of each rule that stand together are one output token."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Self
 
 from ftor.grammar import Grammar
@@ -27,10 +28,18 @@ class RuleUnits(TokenUnits):
         grammar: the grammar of the targets.
         units: the units of several tokens that training has.
         tokens: the tokens of training.
+        apart: adjacent tokens that are never in one unit.
     """
 
-    def __init__(self, grammar: Grammar, units: Iterable[TokenUnit], tokens: Collection[str]) -> None:
+    def __init__(
+        self,
+        grammar: Grammar,
+        units: Iterable[TokenUnit],
+        tokens: Collection[str],
+        apart: Iterable[tuple[str, str]] = (),
+    ) -> None:
         super().__init__((), tokens)
+        self._apart = frozenset(apart)
         self.grammar, self.trees = grammar, GrammarTrees(grammar)
         self._encoded: dict[str, list[str]] = {}
         for unit in units:
@@ -38,7 +47,11 @@ class RuleUnits(TokenUnits):
 
     @classmethod
     def learn_rules(
-        cls, targets: Sequence[str], grammar: Grammar, settings: UnitSettings | None = None
+        cls,
+        targets: Sequence[str],
+        grammar: Grammar,
+        settings: UnitSettings | None = None,
+        apart: Collection[tuple[str, str]] = (),
     ) -> Self:
         """The units that training has at least `settings.count` times.
 
@@ -46,15 +59,16 @@ class RuleUnits(TokenUnits):
             targets: the texts. Spaces separate their tokens.
             grammar: their grammar. A target that it does not derive is written in single tokens.
             settings: the least number of a unit.
+            apart: adjacent tokens that are never in one unit.
         """
         trees, counts = GrammarTrees(grammar), Counter(targets)
         found = Counter[TokenUnit]()
         for target, count in counts.items():
-            for run in _runs(trees, target.split()):
+            for run in _runs(trees, target.split(), apart):
                 found[run] += count
         least = (settings or UnitSettings()).count
         units = [unit for unit, count in found.items() if len(unit) > 1 and count >= least]
-        return cls(grammar, units, {token for target in counts for token in target.split()})
+        return cls(grammar, units, {token for target in counts for token in target.split()}, apart)
 
     def encode(self, text: str) -> list[str]:
         """The names of a target's units. Words that training does not have as one unit are single tokens."""
@@ -62,7 +76,7 @@ class RuleUnits(TokenUnits):
         if names is None:
             tokens = text.split()
             self._check(tokens)
-            runs = _runs(self.trees, tokens)
+            runs = _runs(self.trees, tokens, self._apart)
             names = [name for run in runs for name in ([self._names[run]] if run in self._names else run)]
             self._encoded[text] = names
         return list(names)
@@ -74,17 +88,30 @@ class RuleUnits(TokenUnits):
             "grammar": self.grammar.text,
             "tokens": sorted(self.tokens),
             "units": [list(unit) for unit in self.units.values()],
+            "apart": sorted(map(list, self._apart)),
         }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """Read back what `to_dict` gave."""
         grammar = Grammar.parse(values["grammar"], "grammar of units")
-        return cls(grammar, map(tuple, values["units"]), values["tokens"])
+        return cls(
+            grammar, map(tuple, values["units"]), values["tokens"], [(a, b) for a, b in values["apart"]]
+        )
 
 
-def _runs(trees: GrammarTrees, tokens: Sequence[str]) -> list[TokenUnit]:
+def _runs(trees: GrammarTrees, tokens: Sequence[str], apart: Collection[tuple[str, str]]) -> list[TokenUnit]:
     try:
-        return trees.runs(tokens)
+        runs = trees.runs(tokens)
     except ProgramError:
         return [(token,) for token in tokens]
+    return [part for run in runs for part in _cut(run, apart)]
+
+
+def _cut(run: TokenUnit, apart: Collection[tuple[str, str]]) -> Iterator[TokenUnit]:
+    start = 0
+    for place, neighbours in enumerate(pairwise(run), 1):
+        if neighbours in apart:
+            yield run[start:place]
+            start = place
+    yield run[start:]

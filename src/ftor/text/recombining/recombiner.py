@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, NamedTuple
 
+from ftor.text.linking import Links, link_words
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.programs.grammar_trees import GrammarTrees
 from ftor.text.programs.nodes import Node, Units
@@ -13,7 +14,6 @@ from ftor.text.reading import Pair
 from ftor.text.recombining.fluency import BOUNDARY, NGrams
 from ftor.text.recombining.grammar_kinds import GrammarKinds
 from ftor.text.recombining.kinds import Kinds, read_nodes
-from ftor.text.recombining.links import Links, link_words
 from ftor.text.recombining.orders import Member, Orders
 from ftor.text.seeds import derived_seed
 

@@ -8,8 +8,8 @@ after it (Bar-Hillel, Perles and Shamir 1961). A unit is written at its first to
 from collections.abc import Iterator, Mapping, Sequence
 
 from ftor.grammar import Grammar
-from ftor.grammar.inferring import quoted
 from ftor.grammar.reading import COPY, EMPTY, Part, Words
+from ftor.grammar.writing import quoted
 
 OUTSIDE = 0
 Between = tuple[str, int, int]

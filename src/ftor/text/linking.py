@@ -22,6 +22,8 @@ LEAST = 2
 """Least number of pairs with the word and the unit."""
 NAMED_SHARE = 0.5
 """Units that are linked less often than this are structure, which no word names."""
+APART = 0.2
+"""Adjacent tokens that different words name more often than this are named apart."""
 
 
 @dataclass(frozen=True)
@@ -115,6 +117,17 @@ def link_words(pairs: Sequence[Pair], iterations: int) -> list[Links]:
         )
         for pair, of in zip(pairs, linked, strict=True)
     ]
+
+
+def named_apart(pairs: Sequence[Pair], iterations: int) -> set[tuple[str, str]]:
+    """Adjacent target tokens that two words name. As one unit, each of the words would write both."""
+    together, apart = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for pair, links in zip(pairs, link_words(pairs, iterations), strict=True):
+        for (place, first), second in zip(enumerate(pair.target), pair.target[1:], strict=False):
+            words = links.words([place]), links.words([place + 1])
+            together[first, second] += 1
+            apart[first, second] += all(words) and words[0] != words[1]
+    return {tokens for tokens, count in apart.items() if count > APART * together[tokens]}
 
 
 def _best_words(pair: Pair, posterior: Array) -> Iterator[int | None]:
