@@ -212,5 +212,9 @@ def test_a_race_trains_what_it_chooses(tmp_path, monkeypatch):
     (line,) = Path("ledger.jsonl").read_text().splitlines()
     assert json.loads(line)["train"]["count"] == len(pairs)
     assert run_here("predict", "model", "a b").code == 0
+    Path("model").rename("moved")
+    resumed = run_here("train", "--resume", "moved", "--explain-choice")  # it finds the held-out pairs again
+    assert (resumed.code, "what was tried" in resumed.out) == (0, True), resumed.err
+    Path("moved").rename("model")
     again = run_here("train", "pairs.tsv", "--out", "model", *options)
     assert (again.code, "not empty" in again.err) == (2, True)
