@@ -48,6 +48,7 @@ EVERYTHING_RUNS = [
 TESTED_ELSEWHERE = (
     "docs/concepts/distributions.md",
     "docs/concepts/layers-in-your-model.md",
+    "docs/how-to/share-a-model.md",  # with a hub, see tests/model/test_hub.py
 )
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
@@ -147,6 +148,9 @@ def add_files_of(page, folder, trained):
         elif " -> " in block:
             for name in ("my.cfg", "other.cfg", "calendar.cfg"):
                 (folder / name).write_text(block, "utf-8")
+    for suffix in ("lark", "gbnf"):
+        for block in blocks(page, suffix):
+            (folder / f"calendar.{suffix}").write_text(block, "utf-8")
     if page == "docs/how-to/rewrite-sentences.md":
         for name in ("a.tsv", "b.tsv"):
             (folder / name).write_text("a big dog ; big\tbig big\nthe dog ; dog\tdog dog\n" * 4, "utf-8")
@@ -172,6 +176,8 @@ def made_small(words):
         return None, "trains many models"
     if path == "data trivial":
         return None, "needs published data"
+    if path == "grammar export" and "/" in values["source"]:
+        return None, "needs a model with a grammar"
     if path == "reproduce":
         return [*words, "--dry-run"], None
     if path in ("predict", "evaluate", "explain"):
@@ -262,6 +268,20 @@ def test_the_tree_and_the_error_of_the_grammar_page_are_real(tmp_path):
     with pytest.raises(Exception, match="Nubmer") as error:
         Grammar.parse(grammar.replace("'TOP' Number", "'TOP' Nubmer"), "calendar.cfg")
     assert f"\n    {error.value}\n" in text
+
+
+def test_the_grammars_of_the_grammar_page_are_read(tmp_path):
+    page = "docs/how-to/write-a-grammar.md"
+    text = PAGES[page].read_text("utf-8")
+    for format_, string in (
+        ("lark", "GET event TOP 12 FILTER event.location eq new york"),
+        ("gbnf", "TOP 9 COUNT"),
+    ):
+        (block,) = blocks(page, format_)
+        assert Grammar.parse(block, f"calendar.{format_}", format_).accepts(string.split())
+    with pytest.raises(Exception, match="finitely many words") as error:
+        Grammar.parse("root ::= name\n\nname ::= [a-z]+", "calendar.gbnf", "gbnf")
+    assert "".join(f"    {line}\n" for line in str(error.value).splitlines()) in text
 
 
 def test_the_search_space_of_the_tuning_page_has_keys_that_exist():

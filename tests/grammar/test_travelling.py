@@ -209,7 +209,7 @@ def test_words_are_what_stands_between_blanks(root, x, y):
 @pytest.mark.parametrize(
     ("format_", "text", "place", "message"),
     [
-        ("lark", 'start: "a" /[a-z]+/', "1:18", "expected finitely many words, found words of any length"),
+        ("lark", 'start: "a" /[a-z]+/', "1:13", "expected finitely many words, found words of any length"),
         ("lark", 'start: foo "a', "1:12", "expected a closing quote"),
         ("lark", 'start: fooo\nfoo: "a"', "1:8", "found 'fooo'; did you mean 'foo'?"),
         ("lark", "start: /a", "1:8", "expected a closing /"),

@@ -19,8 +19,40 @@ def card(trained):
 
 
 def test_it_has_the_results(card):
-    assert card.startswith("# transducer\n")
-    assert re.search(r"\| test \| 6 \| [\d.]+ % \|", card)
+    assert "\n---\n# transducer\n" in card
+    assert re.search(r"\| test \| 6 \| [\d.]+ % \([\d.]+–[\d.]+\) \|", card)
+
+
+def test_a_hub_reads_the_front_matter(card, trained):
+    from huggingface_hub import ModelCard
+
+    metrics = json.loads((trained / "metrics.json").read_text())
+    data = ModelCard(card).data
+    assert (data.library_name, data.license, data.model_name) == ("ftor", None, "transducer")
+    assert data.tags == ["ftor", "sequence-transduction"]
+    (accuracy, exact) = data.eval_results
+    assert (accuracy.metric_type, exact.metric_type) == ("accuracy", "exact_match")
+    assert exact.metric_value == pytest.approx(100 * metrics["test"]["exact_match"], abs=0.01)
+    assert (exact.dataset_name, exact.dataset_split) == ("pairs", "test")
+
+
+def test_intervals_contain_the_accuracy_and_are_wide_for_few_pairs(model, trained):
+    metrics = json.loads((trained / "metrics.json").read_text())
+    judged = [metrics["dev"] | {"count": count, "exact_match": 0.75, "shares": {}} for count in (8, 800)]
+    card = model_card(model, metrics | {"dev": judged[0], "test": judged[1]}, EXAMPLE)
+    (few, many) = re.findall(r"\| 75.0 % \(([\d.]+)–([\d.]+)\) \|", card)
+    assert float(few[0]) < float(many[0]) < 75 < float(many[1]) < float(few[1])
+    assert 71 < float(many[0]) < float(many[1]) < 79
+
+
+def test_it_says_what_the_model_is_for_and_what_not(card):
+    uses, limits = (
+        card.split(f"## {title}\n\n")[1].split("\n\n## ")[0] for title in ("Intended use", "Limits")
+    )
+    assert "sentences of the same kind" in uses
+    assert "grammar" not in uses
+    assert "It has learnt from 25 pairs." in limits
+    assert "All words that training lacked look the same to it" in limits
 
 
 def test_it_names_the_files(card, trained):

@@ -1,128 +1,112 @@
 """Models on a hub: sent to and fetched from one on this machine."""
 
+import contextlib
+import io
 import json
-import subprocess
+import shutil
 import sys
+import time
 
 import pytest
 
 import ftor
+from ftor.errors import FtorError
 from ftor.model import hub as hub_module
 from ftor.model.hub import FILES, HubError, is_remote, local_folder
-from support.hub import hub
-from support.tiny import environment, run_here
+from support.hub import hub, use
+from support.pages import blocks
+from support.tiny import run_here
 
 REPO = "ann/mirror"
-ATTEMPTS = """
-import time, ftor
-from ftor.errors import FtorError
-model = ftor.load({!r})
-for act in (lambda: ftor.load("hf://ann/mirror"), lambda: model.push_to_hub("ann/mirror")):
-    begin = time.perf_counter()
-    try:
-        act()
-    except FtorError as error:
-        print(error)
-    assert time.perf_counter() - begin < 20
-"""
+SENDING = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")  # of huggingface_hub
+NOWHERE = "http://127.0.0.1:9"
 
 
-def in_a_process(code, address, cache, **variables):
-    """Run code in a process whose hub is at `address`. The library reads these variables at its start."""
-    variables = {
-        "HF_ENDPOINT": address,
-        "HF_HOME": str(cache),
-        "HF_HUB_DISABLE_XET": "1",
-        "HF_HUB_DISABLE_PROGRESS_BARS": "1",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-        "HF_TOKEN": "a-token",
-        **variables,
-    }
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        env={key: value for key, value in environment().items() if not key.startswith("HF_")} | variables,
-        capture_output=True,
-        text=True,
-        timeout=100,
-    )
-
-
-@pytest.mark.slow
-def test_there_and_back(trained, tmp_path):
+@SENDING
+def test_there_and_back(model, trained, tmp_path, monkeypatch):
     """Push a model, fetch it again, and use it from the command line and without a network."""
-    predict = (
-        "import ftor, json, sys\n"
-        "for name in sys.argv[1:] or {names!r}:\n"
-        "    print(json.dumps(ftor.load(name).predict(['a b c'])[0].tokens))\n"
-    )
-    (trained_prediction,) = ftor.load(trained).predict(["a b c"])
-    wanted = list(trained_prediction.tokens)
+    wanted = list(model.predict(["a b c"])[0].tokens)
     with hub() as server:
-        pushed = in_a_process(
-            f"import ftor\nprint(ftor.load({str(trained)!r}).push_to_hub({REPO!r}))",
-            server.address,
-            tmp_path / "1",
-        )
-        assert pushed.returncode == 0, pushed.stderr
+        use(monkeypatch, server.address, tmp_path / "cache")
+        address = model.push_to_hub(REPO)
         ((commit, files),) = server.repos[REPO].items()
-        assert pushed.stdout.strip() == f"{server.address}/{REPO}/commit/{commit}"
+        assert address == f"{server.address}/{REPO}/commit/{commit}"
         assert set(files) == {"config.toml", "vocab.json", "model.safetensors", "metrics.json", "README.md"}
         assert files["model.safetensors"] == (trained / "model.safetensors").read_bytes()
 
         server.commit(REPO, {"evil.pkl": b"no", "train.py": b"no", "pretrained/model.bin": b"no"})
-        names = [f"hf://{REPO}", f"hf://{REPO}@{commit}"]
-        fetched = in_a_process(predict.format(names=names), server.address, tmp_path / "2")
-        assert fetched.returncode == 0, fetched.stderr
-        assert [json.loads(line) for line in fetched.stdout.splitlines()] == [wanted, wanted]
+        for name in (f"hf://{REPO}", f"hf://{REPO}@{commit}"):
+            assert list(ftor.load(name).predict(["a b c"])[0].tokens) == wanted
         assert not [request for request in server.requests if request.endswith((".pkl", ".py", ".bin"))]
-        cached = {path.name for path in (tmp_path / "2").rglob("snapshots/*/*")}
-        assert cached == set(files)
+        assert {path.name for path in (tmp_path / "cache").rglob("snapshots/*/*")} == set(files)
 
-        code = f"from ftor.cli.main import main; main(['predict', 'hf://{REPO}', 'a b c'])"
+        use(monkeypatch, server.address, tmp_path / "cache", offline=True)
         count = len(server.requests)
-        offline = in_a_process(code, server.address, tmp_path / "2", HF_HUB_OFFLINE="1")
-        assert offline.returncode == 0, offline.stderr
-        assert json.loads(offline.stdout)["tokens"] == wanted
+        finished = run_here("predict", f"hf://{REPO}", "a b c")
+        assert finished.code == 0, finished.err
+        assert json.loads(finished.out)["tokens"] == wanted
         assert len(server.requests) == count
 
 
+@SENDING
 @pytest.mark.slow
-def test_what_can_go_wrong_is_one_line(tmp_path):
-    code = (
-        "import ftor\nfrom ftor.cli.main import main\n"
-        "for name in ('hf://ann/none', 'hf://ann/mirror@old', 'hf://ann/mirror', 'hf://ann/--'):\n"
-        "    try:\n        main(['predict', name, 'a'])\n"
-        "    except SystemExit as done:\n        print(done.code)\n"
-    )
+def test_the_code_of_the_page(trained, tmp_path, monkeypatch):
+    (code,) = blocks("docs/how-to/share-a-model.md", "python")
+    shutil.copytree(trained, tmp_path / "runs" / "mirror-0")
+    monkeypatch.chdir(tmp_path)
+    printed = io.StringIO()
+    with hub() as server, contextlib.redirect_stdout(printed):
+        use(monkeypatch, server.address, tmp_path / "cache")
+        exec(compile(code, "share-a-model.md", "exec"), {})
+    assert printed.getvalue().startswith(f"{server.address}/ann/mirror/commit/")
+
+
+def test_what_can_go_wrong_is_one_line(tmp_path, monkeypatch):
     with hub() as server:
+        use(monkeypatch, server.address, tmp_path)
         server.repos[REPO] = {}
         server.commit(REPO, {"model.bin": b"", "README.md": b"# a card"})
-        finished = in_a_process(code, server.address, tmp_path)
-    assert finished.stdout.split() == ["1"] * 4
-    lines = [line for line in finished.stderr.splitlines() if line]
+        finished = {
+            name: run_here("predict", name, "a")
+            for name in ("hf://ann/none", "hf://ann/mirror@old", "hf://ann/mirror", "hf://ann/--")
+        }
+    assert [one.code for one in finished.values()] == [1] * 4
+    lines = [one.err.splitlines()[-1] for one in finished.values()]  # after the progress of fetching
     assert [line.split("; ")[0] for line in lines[:3]] == [
         f"error: hf://ann/none: not found on {server.address}",
         f"error: hf://ann/mirror@old: {server.address} has no such revision of it",
         "error: hf://ann/mirror: not a model of ftor: it has no config.toml",
     ]
     assert lines[3].startswith("error: hf://ann/--: ")
-    assert len(lines) == 4
 
 
-@pytest.mark.slow
-def test_without_a_network_it_fails_at_once(tmp_path, trained):
-    code = ATTEMPTS.format(str(trained))
-    nowhere = "http://127.0.0.1:9"
-    finished = in_a_process(code, nowhere, tmp_path)
-    assert finished.returncode == 0, finished.stderr
-    first, second = finished.stdout.splitlines()
-    assert first.startswith(f"hf://ann/mirror: not in the cache ({tmp_path}")
-    assert first.endswith(f"and {nowhere} cannot be reached")
-    assert second.startswith(f"ann/mirror: {nowhere}: ")
-    finished = in_a_process(code, nowhere, tmp_path, HF_HUB_OFFLINE="1")
-    first, second = finished.stdout.splitlines()
-    assert first.endswith("and HF_HUB_OFFLINE is set")
-    assert second == "ann/mirror: HF_HUB_OFFLINE is set, and this needs the network"
+@SENDING
+def test_a_file_that_cannot_be_sent(model, tmp_path, monkeypatch):
+    with hub() as server:
+        use(monkeypatch, server.address, tmp_path)
+        server.accepts = False
+        with pytest.raises(HubError, match=rf"^{REPO}: {server.address}: Error while uploading .*403"):
+            model.push_to_hub(REPO)
+    assert server.repos == {REPO: {}}
+
+
+@pytest.mark.parametrize("offline", [False, True])
+def test_without_a_network_it_fails_at_once(tmp_path, model, monkeypatch, offline):
+    use(monkeypatch, NOWHERE, tmp_path, offline)
+    messages = []
+    for act in (lambda: ftor.load("hf://ann/mirror"), lambda: model.push_to_hub("ann/mirror")):
+        begun = time.perf_counter()
+        with pytest.raises(FtorError) as error:
+            act()
+        messages.append(str(error.value))
+        assert time.perf_counter() - begun < 15
+    why = "HF_HUB_OFFLINE is set" if offline else f"{NOWHERE} cannot be reached"
+    assert messages[0] == f"hf://ann/mirror: not in the cache ({tmp_path}), and {why}"
+    if offline:
+        assert messages[1] == "ann/mirror: HF_HUB_OFFLINE is set, and this needs the network"
+    else:
+        assert messages[1].startswith(f"ann/mirror: {NOWHERE}: ")
+    assert not any("\n" in message for message in messages)
 
 
 @pytest.mark.parametrize("name", ["hf://", "hf://mirror", "hf://a/b/c", "hf://a/b@", "hf://a/", "hf:///b"])

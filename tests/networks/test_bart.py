@@ -16,6 +16,7 @@ from ftor.networks import Constraint
 from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.reading import Pair
 from ftor.text.subwords import SubwordVocabularies
+from support import hub
 from support.tiny import run_here
 
 SENTENCES = ["a b c", "k", "d d e a b c", "f g h i"]
@@ -106,12 +107,7 @@ def test_a_model_that_is_not_there_is_named(arguments, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("offline", [True, False])
 def test_without_a_network_a_name_fails_at_once(arguments, tmp_path, monkeypatch, offline):
-    from huggingface_hub import constants, hf_api
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(constants, "ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setattr(hf_api.api, "endpoint", "http://127.0.0.1:9")
+    hub.use(monkeypatch, "http://127.0.0.1:9", tmp_path / "cache", offline)
     begun = time.perf_counter()
     finished = run_here(*arguments("bart", tmp_path / "run", model__pretrained="ann/no-such-model"))
     assert time.perf_counter() - begun < 15  # the retries of transformers alone take longer

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import Any
+
+import pytest
 
 Files = dict[str, bytes]
 
@@ -23,12 +26,14 @@ class Hub:
         repos: by name, commits and their files.
         requests: method and path of each request.
         uploads: the large files, by their SHA-256.
+        accepts: whether large files may be sent.
     """
 
     address: str = ""
     repos: dict[str, dict[str, Files]] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     uploads: Files = field(default_factory=dict)
+    accepts: bool = True
 
     def commit(self, repo: str, files: Files) -> str:
         """Add a commit that adds these files to those of the one before."""
@@ -59,6 +64,24 @@ def hub() -> Iterator[Hub]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def use(monkeypatch: pytest.MonkeyPatch, address: str, cache: Path, offline: bool = False) -> None:
+    """Let huggingface_hub use the hub at an address, and a cache. It reads these at its import."""
+    from huggingface_hub import constants, hf_api
+
+    template = address + "/{repo_id}/resolve/{revision}/{filename}"
+    values = {
+        "ENDPOINT": address,
+        "HUGGINGFACE_CO_URL_TEMPLATE": template,
+        "HF_HUB_CACHE": str(cache),
+        "HF_HUB_OFFLINE": offline,
+        "HF_HUB_DISABLE_XET": True,
+    }
+    for name, value in values.items():
+        monkeypatch.setattr(constants, name, value)
+    monkeypatch.setattr(hf_api.api, "endpoint", address)
+    monkeypatch.setenv("HF_TOKEN", "a-token")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -102,7 +125,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif upload := re.fullmatch(r"/lfs/(\w+)", path):
             assert hashlib.sha256(body).hexdigest() == upload[1]
             self.hub.uploads[upload[1]] = body
-            self._answer()
+            self._answer(status=200 if self.hub.accepts else 403)
         elif match := re.fullmatch(
             r"/(?:api/models/)?([\w-]+/[\w-]+)(?:\.git)?/(preupload|commit|revision|tree|resolve|info)/(.+)",
             path,

@@ -173,11 +173,11 @@ class Reader(ABC):
             self.fail(f"expected a number of at most {MOST_REPEATS}", start)
         return int(self.source.text[start : self.at])
 
-    def mark(self, part: Expression, start: int) -> Expression | None:
+    def mark(self, part: Expression) -> Expression | None:
         """The part with `?`, `*` or `+`, if one of them comes next."""
         for mark, least, most in (("?", 0, 1), ("*", 0, None), ("+", 1, None)):
             if self.take(mark):
-                return Repeat(part, least, most, start)
+                return Repeat(part, least, most, part.at)
         return None
 
     def braces(self, part: Expression, start: int) -> Expression:
@@ -189,7 +189,7 @@ class Reader(ABC):
         self.expect("}", "'}'")
         if most is not None and most < least:
             self.fail(f"expected the smaller number first, found {least} and {most}", start)
-        return Repeat(part, least, most, start)
+        return Repeat(part, least, most, part.at)
 
     def characters(self, start: int) -> Expression:
         """A class of characters such as `[a-z_]` or `[^ ]`, whose opening bracket is passed."""

@@ -88,4 +88,4 @@ class _Gbnf(Reader):
 
     def repeated(self, part: Expression) -> Expression | None:
         start = self.at
-        return self.braces(part, start) if self.take("{") else self.mark(part, start)
+        return self.braces(part, start) if self.take("{") else self.mark(part)

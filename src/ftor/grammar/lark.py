@@ -236,8 +236,7 @@ class _Lark(Reader):
         return body
 
     def repeated(self, part: Expression) -> Expression | None:
-        start = self.at
-        if more := self.mark(part, start):
+        if more := self.mark(part):
             return more
         while self.ahead() and self.ahead() in " \t":
             self.at += 1
@@ -250,7 +249,7 @@ class _Lark(Reader):
         most = self.number() if self.take("..") else least
         if most < least:
             self.fail(f"expected the smaller number first, found {least} and {most}", start)
-        return Repeat(part, least, most, start)
+        return Repeat(part, least, most, part.at)
 
 
 class _Regular(Reader):
@@ -288,4 +287,4 @@ class _Regular(Reader):
 
     def repeated(self, part: Expression) -> Expression | None:
         start = self.at
-        return self.braces(part, start) if self.take("{") else self.mark(part, start)
+        return self.braces(part, start) if self.take("{") else self.mark(part)

@@ -1,10 +1,15 @@
 """The model card: the README of a model folder."""
 
+import json
 import shlex
 from typing import Any
 
+import numpy as np
+
 from ftor.metrics import Metrics, format_score
+from ftor.metrics.significance import LEVEL, share
 from ftor.model.model import Model
+from ftor.networks.decoding import LONGEST
 from ftor.reporting import percent
 from ftor.text.emphasis import MARKER
 from ftor.text.reading import Pair
@@ -28,7 +33,8 @@ def model_card(model: Model, metrics: dict[str, Any], example: Pair) -> str:
         commands.append(shlex.join(["ftor", "explain", ".", sentence]))
     usage = "\n".join(f"    {command}" for command in commands)
     files = "\n".join(f"| `{name}` | {meaning} |" for name, meaning in _files(model).items())
-    return f"""# {config.name}
+    return f"""{_front_matter(model, metrics)}
+# {config.name}
 
 {config.model.description}.
 
@@ -43,6 +49,16 @@ def model_card(model: Model, metrics: dict[str, Any], example: Pair) -> str:
 
 {_results(metrics)}
 
+Accuracy has the {percent(LEVEL, 0)} interval of a bootstrap over the pairs.
+
+## Intended use
+
+{_uses(model)}
+
+## Limits
+
+{_limits(model, metrics)}
+
 ## Usage
 
 Run these commands in this folder:
@@ -55,6 +71,66 @@ Run these commands in this folder:
 |---|---|
 {files}
 """
+
+
+def _front_matter(model: Model, metrics: dict[str, Any]) -> str:
+    """What a hub reads: the library, tags and metrics. The license is for the owner to choose."""
+    config = model.config
+    tags = ["ftor", "sequence-transduction"]
+    tags += ["programs"] * (model.programs is not None) + ["grammar"] * (model.grammar is not None)
+    split = "test_grammar" if model.uses_grammar and metrics.get("test_grammar") else "test"
+    split = split if metrics.get(split) else "dev"
+    result = Metrics.from_dict(metrics[split])
+    # Strings are written as JSON, which is YAML, too: names may have colons and quotes.
+    name, task = json.dumps(config.name, ensure_ascii=False), json.dumps(config.data.task)
+    lines = [
+        "---",
+        "# license: choose one before you publish the model, such as apache-2.0",
+        "library_name: ftor",
+        f"tags: {json.dumps(tags)}",
+        'metrics: ["accuracy", "exact_match"]',
+        "model-index:",
+        f"  - name: {name}",
+        "    results:",
+        "      - task: {type: text2text-generation}",
+        f"        dataset: {{type: {task}, name: {task}, split: {json.dumps(split.split('_')[0])}}}",
+        "        metrics:",
+        f"          - {{type: accuracy, value: {100 * result.accuracy:.2f}}}",
+        f"          - {{type: exact_match, value: {100 * result.exact_match:.2f}}}",
+        "---",
+    ]
+    return "\n".join(lines)
+
+
+def _uses(model: Model) -> str:
+    """What the model is for."""
+    what = "outputs" if model.programs is None else "programs"
+    sentences = [
+        f"The model writes {what} for sentences of the same kind and language as its training pairs."
+    ]
+    if model.uses_grammar:
+        sentences.append(f"It only writes {what} that its grammar derives.")
+    copying = model.vocabularies.copying
+    if copying is not None:
+        which = "also words that training lacked" if copying.open else "if training had them as outputs"
+        sentences.append(f"It can copy words of the sentence, {which}.")
+    return " ".join(sentences)
+
+
+def _limits(model: Model, metrics: dict[str, Any]) -> str:
+    """What the model is not for."""
+    config = model.config
+    limits = [
+        f"It has learnt from {metrics['train']['count']} pairs. Sentences of another kind get an output, "
+        "too, which is probably wrong.",
+        "The results are those of the pairs above. They do not carry over to other data.",
+        "A well-formed output can be wrong. Check outputs before anything acts on them.",
+    ]
+    if not config.model.subwords and config.data.vectors is None:
+        limits.append("All words that training lacked look the same to it, apart from words that it copies.")
+    if config.model.structured:
+        limits.append(f"It reorders in blocks (separable permutations), and at most {LONGEST} tokens.")
+    return "\n".join(f"- {limit}" for limit in limits)
 
 
 def _results(metrics: dict[str, Any]) -> str:
@@ -77,7 +153,7 @@ def _results(metrics: dict[str, Any]) -> str:
             [
                 _named(split, "dev_grammar" in results),
                 str(result.count),
-                percent(result.accuracy),
+                _with_interval(result.accuracy, result.count),
                 percent(result.exact_match),
                 f"{result.edit_distance:.2f}",
                 f"{result.length_error:.2f}",
@@ -85,6 +161,13 @@ def _results(metrics: dict[str, Any]) -> str:
             ]
         )
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _with_interval(accuracy: float, count: int) -> str:
+    """A share of right answers with its interval."""
+    right = round(accuracy * count)
+    estimate = share(np.arange(count) < right)
+    return f"{percent(accuracy)} ({100 * estimate.low:.1f}–{100 * estimate.high:.1f})"
 
 
 def _named(split: str, has_grammar: bool) -> str:
@@ -105,6 +188,7 @@ def _files(model: Model) -> dict[str, str]:
         "vocab.json": f"the {source} source tokens and {target} target tokens of the training pairs",
         "model.safetensors": "the weights",
         "grammar.cfg": "the grammar of the outputs",
+        "programs.json": "how programs are written in units",
         "pretrained": "the tokenizer and the description of the pretrained network",
         "metrics.json": "all results",
         "log.jsonl": "one line for each epoch",
@@ -112,6 +196,8 @@ def _files(model: Model) -> dict[str, str]:
     }
     if model.grammar is None:
         del files["grammar.cfg"]
+    if model.programs is None:
+        del files["programs.json"]
     if not model.config.model.subwords:
         del files["pretrained"]
     return files

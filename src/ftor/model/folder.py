@@ -14,7 +14,6 @@ from ftor.model.programs import grammar_name
 from ftor.model.tensors import CheckpointError, load_tensors
 from ftor.networks import Network, build
 from ftor.text.copying import Copying
-from ftor.text.programs import Programs
 from ftor.text.programs.grammars import in_notation
 from ftor.text.programs.pairs import TargetUnits, read_units
 from ftor.text.vocabularies import Vocabularies
@@ -67,7 +66,7 @@ def grammar_in_words(name: str | Path) -> Grammar:
     if grammar_name(config, programs) is None:
         raise CheckpointError(f"{name}: the model has no grammar")
     grammar = Grammar.read(folder / GRAMMAR_FILE)
-    return in_notation(grammar, programs) if isinstance(programs, Programs) else grammar
+    return grammar if programs is None else in_notation(grammar, programs)
 
 
 def write_description(

@@ -113,11 +113,13 @@ def _one_line(name: str, hub: ModuleType) -> Iterator[None]:
         reason = f"{home}: {status}{_first_line(error)}"
     except (OSError, errors.HTTPError) as error:  # no connection, or no room in the cache
         reason = f"{home}: {_first_line(error)}"
+    except RuntimeError as error:  # a file that could not be sent
+        reason = f"{home}: {_first_line(error)} {error.__cause__ or ''}".strip()
     except ValueError as error:  # a name that no hub takes, or a card that it refuses
-        reason = " ".join(str(error).split())
+        reason = str(error)
     else:
         return
-    raise HubError(f"{name}: {reason}") from None
+    raise HubError(f"{name}: {' '.join(reason.split())}") from None
 
 
 def _first_line(error: Exception) -> str:

@@ -157,10 +157,12 @@ def _load(name: str, local_files_only: bool) -> tuple[transformers.BartForCondit
 
 def _why_not_from_hub(name: str) -> str | None:
     """Why a model cannot be downloaded, if so. One question: transformers would ask for minutes."""
-    from huggingface_hub import constants, errors, model_info  # transformers needs it
+    import huggingface_hub.errors  # which transformers needs, too
 
+    errors: Any = huggingface_hub.errors  # it does not say that it exports HTTPError
+    constants = huggingface_hub.constants
     try:
-        model_info(name, timeout=10)
+        huggingface_hub.model_info(name, timeout=10)
     except errors.RepositoryNotFoundError:
         return f"{constants.ENDPOINT} has no such model"
     except errors.OfflineModeIsEnabled:

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ftor.grammar import Grammar, GrammarError
-from ftor.text.programs import Programs
+from ftor.text.programs import Programs, TokenUnits
 from ftor.text.programs.grammars import in_notation, inferred_grammar, over_units
 from ftor.text.programs.pairs import encode_pairs
 from ftor.text.reading import Pair
@@ -88,3 +88,12 @@ def test_a_rule_that_cuts_trees_is_refused():
     unit = next(name for name, unit in programs.units.items() if name != ")" and "." in unit)
     with pytest.raises(GrammarError, match=r"g.cfg:1: rule 'S': expected a unit and what fills its slots"):
         in_notation(Grammar.parse(f"S -> '{unit}'", "g.cfg"), programs)
+
+
+def test_units_of_tokens_are_written_as_tokens():
+    units = TokenUnits.learn(["big red dog", "big red cat"] * 5)
+    assert any(len(units.spell([unit])) > 1 for unit in units.encode("big red dog"))
+    grammar = Grammar.parse("S -> 'big' 'red' A | A\nA -> 'dog' | @copy")
+    spelled = in_notation(over_units(grammar, units), units)
+    assert language(as_alternatives(spelled), 4) == language(as_alternatives(grammar), 4)
+    assert spelled.copies

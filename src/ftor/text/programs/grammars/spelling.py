@@ -12,6 +12,8 @@ from ftor.grammar.normal_form import nullable_symbols
 from ftor.grammar.reading import Part, Words, reachable_names
 from ftor.grammar.writing import joined, write_cfg
 from ftor.text.programs.codec import CLOSE_NAME, Programs
+from ftor.text.programs.pairs import TargetUnits
+from ftor.text.programs.tokens import TokenUnits
 from ftor.text.programs.units import REST, slots
 
 CLOSE = Words((CLOSE_NAME,))
@@ -19,14 +21,33 @@ _Key = tuple[tuple[Part, ...], bool]
 """The parts of a row, and whether it is the words of a name."""
 
 
-def in_notation(grammar: Grammar, programs: Programs) -> Grammar:
-    """The grammar of the same programs in the words of their notation, each word a token.
+def in_notation(grammar: Grammar, programs: TargetUnits) -> Grammar:
+    """The grammar of the same targets in the words of their notation, each word a token.
 
     Raises:
         GrammarError: if a rule is not made of whole units and what fills their slots.
     """
-    text, _ = write_cfg(_Speller(grammar, programs).rules())
-    return Grammar.parse(text, grammar.name)
+    rules = (
+        _in_tokens(grammar, programs)
+        if isinstance(programs, TokenUnits)
+        else _Speller(grammar, programs).rules()
+    )
+    return Grammar.parse(write_cfg(rules)[0], grammar.name)
+
+
+def _in_tokens(grammar: Grammar, units: TokenUnits) -> list[Rule]:
+    """The rules with the tokens of each unit."""
+    rules = []
+    for rule in grammar.rules:
+        bodies: list[tuple[Part, ...]] = [()]
+        for part in rule.parts:
+            options: list[tuple[Part, ...]] = [(part,)]
+            if isinstance(part, Words):
+                options = [tuple(Words((token,)) for token in units.spell([word])) for word in part.words]
+                options += [(Words((), copy=True),)] * part.copy
+            bodies = [body + option for body in bodies for option in options]
+        rules += [Rule(rule.name, body, rule.line) for body in bodies]
+    return rules
 
 
 class _Speller:
