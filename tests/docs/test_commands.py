@@ -15,7 +15,6 @@ import typer
 from ftor.cli.main import app
 from ftor.config import Config
 from ftor.grammar import Grammar
-from ftor.metrics.mistakes import Mistake
 from support import tiny
 from support.archives import zip_of
 from support.pages import PAGES, ROOT, blocks, commands, mentioned
@@ -34,16 +33,7 @@ REAL = ("README.md", "docs/getting-started/first-model.md")
 """Pages whose commands are run as they stand, see test_readme.py."""
 EVERYTHING_RUNS = [
     f"docs/how-to/{page}.md"
-    for page in (
-        "align",
-        "configure",
-        "evaluate",
-        "programs",
-        "results",
-        "train",
-        "use-a-model",
-        "when-it-does-not-work",
-    )
+    for page in ("align", "configure", "programs", "results", "train", "use-a-model", "when-it-does-not-work")
 ]
 TESTED_ELSEWHERE = (
     "docs/concepts/distributions.md",
@@ -126,6 +116,8 @@ def folder(tmp_path, monkeypatch):
             "b.tsv": splits["dev"],
             "c.tsv": splits["dev"],
             "more.tsv": splits["dev"],
+            "dev.tsv": splits["train"],
+            "pairs.tsv": splits["dev"],
         },
         **{"data/geo/iid_train.tsv": splits["train"], "data/geo/len_train.tsv": splits["train"]},
         "f-then-r/data.zip": zip_of({"data/mirror/train.tsv": splits["train"]}),
@@ -154,10 +146,10 @@ def add_files_of(page, folder, trained):
     if page == "docs/how-to/rewrite-sentences.md":
         for name in ("a.tsv", "b.tsv"):
             (folder / name).write_text("a big dog ; big\tbig big\nthe dog ; dog\tdog dog\n" * 4, "utf-8")
-    if page in ("docs/how-to/use-a-model.md", "docs/how-to/evaluate.md"):
+    if page == "docs/how-to/use-a-model.md":
         for name in ("mirror-0", "mine-0"):
             shutil.copytree(trained, folder / "runs" / name)
-    if page in ("docs/how-to/programs.md", "docs/how-to/evaluate.md"):
+    if page == "docs/how-to/programs.md":
         shutil.copytree(ROOT / "examples/home/programs", folder / "examples/home/programs")
     if "results" in page or "reproduce" in page:
         shutil.copytree(ROOT / "results", folder / "results")
@@ -290,9 +282,3 @@ def test_the_search_space_of_the_tuning_page_has_keys_that_exist():
     for path in tomllib.loads(space):
         section, key = path.split(".")
         assert any(key in config[section] for config in configs)
-
-
-def test_the_evaluation_page_has_every_class_of_mistakes():
-    text = PAGES["docs/how-to/evaluate.md"].read_text("utf-8")
-    rows = [f"| {mistake} | {mistake.meaning} |" for mistake in Mistake]
-    assert "\n".join(rows) in text

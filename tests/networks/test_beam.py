@@ -21,7 +21,7 @@ class TestByHand:
             return torch.tensor([[self.AFTER[p] for p in row] for row in previous.tolist()]).log(), state
 
         memory, state = (torch.zeros(1, 1),), (torch.zeros(1, 1, 1),)
-        return beam_search(step, memory, state, 3, beam, expansions, 2, accepts)[0]
+        return beam_search(step, memory, state, 3, beam, expansions, 2, accepts)[0][0]
 
     def test_of_one_is_greedy(self):
         assert self.found(1, 4)[:2] == ([0, 0], pytest.approx(math.log(0.5 * 0.4)))

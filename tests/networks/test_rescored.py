@@ -8,7 +8,7 @@ import torch
 from ftor.config import Config, ConfigError
 from ftor.grammar import Grammar
 from ftor.networks import Constraint
-from ftor.networks.decoding import n_best_outputs
+from ftor.networks.n_best import n_best_outputs
 from ftor.networks.rescored import Rescored
 from ftor.text.reading import Pair
 from ftor.text.vocabularies import Vocabularies

@@ -13,10 +13,12 @@ from ftor.cli.options import (
     Lengths,
     ModelFolder,
     Threads,
+    check_figure,
     read_grammar,
     use_threads,
 )
 from ftor.cli.output import show
+from ftor.errors import FtorError
 from ftor.show.progress import TerminalReport
 
 
@@ -43,13 +45,19 @@ def evaluate(
     data_dir: DataDir = None,
     threads: Threads = 1,
     ledger: Ledger = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.svg|png", help="Draw risk against coverage, and the calibration."),
+    ] = None,
 ) -> None:
     """Compare a model's outputs with gold targets.
 
-    Prints exact match (also by length), edit distance, length error and the dataset's own scores.
+    Prints exact match (also by length), edit distance, length error and the dataset's own scores; and for a
+    calibrated model how far its confidences can be trusted.
     """
     import ftor  # here for start-up time
     from ftor.files import append_json_line
+    from ftor.show import reliability as show_reliability
     from ftor.show.metrics import tables
     from ftor.training.provenance import commit, machine
 
@@ -57,6 +65,10 @@ def evaluate(
         _check_report(report)
     use_threads(threads)
     model = ftor.load(folder, data_folder=data_dir)
+    if plot is not None:
+        check_figure(plot, "--plot")
+        if model.calibration is None:
+            raise FtorError(f"--plot: {folder} is not calibrated; run ftor calibrate {folder} DEV.tsv")
     config, rules = model.config, read_grammar(grammar)
     evaluation = model.examine(file, lengths, TerminalReport(), rules)
     metrics = evaluation.metrics
@@ -67,6 +79,8 @@ def evaluate(
         training = training_pairs(model, train, data_dir)
         question = Question(file.name, lengths, rules, training)
         write_report(report, model, evaluation, question, examples)
+    reliability = evaluation.reliability
+    values = metrics.as_dict() | ({"reliability": reliability.as_dict()} if reliability else {})
     if ledger is not None:
         record = {
             "experiment": config.name,
@@ -76,19 +90,21 @@ def evaluate(
             "grammar": grammar,
             "lengths": lengths,
             "commit": commit(),
-            "metrics": metrics.as_dict(),
+            "metrics": values,
         }
         append_json_line(ledger, record | machine())
     if as_json:
-        print(json.dumps(metrics.as_dict()))
+        print(json.dumps(values))
     else:
         show(tables(metrics))
+        if reliability is not None:
+            show(show_reliability.table(reliability))
+    if plot is not None and reliability is not None:
+        show_reliability.draw(reliability, plot, f"{config.name} on {file.name}")
 
 
 def _check_report(path: Path) -> None:
     """Fail before anything is predicted if the report cannot be written."""
-    from ftor.errors import FtorError
-
     if path.is_dir():
         raise FtorError(f"{path}: a folder, not a file for the report")
     if not path.parent.is_dir():

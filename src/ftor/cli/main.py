@@ -11,6 +11,7 @@ import typer
 
 from ftor._version import __version__
 from ftor.cli.align import align
+from ftor.cli.calibrate import calibrate
 from ftor.cli.compare import compare
 from ftor.cli.config import config_app
 from ftor.cli.data import data_app
@@ -20,6 +21,7 @@ from ftor.cli.grammar import grammar_app
 from ftor.cli.predict import predict
 from ftor.cli.reproduce import reproduce
 from ftor.cli.results import results
+from ftor.cli.score import score
 from ftor.cli.serve import serve
 from ftor.cli.train import train
 from ftor.cli.tune import tune
@@ -35,6 +37,8 @@ app = typer.Typer(
 app.command(epilog="Example: ftor train pairs.tsv --minutes 2")(train)
 app.command(epilog='Example: ftor predict runs/mirror-0 "a b c d" "k j i" --tree')(predict)
 app.command(epilog="Example: ftor evaluate runs/mirror-0 more.tsv")(evaluate)
+app.command(epilog="Example: ftor score runs/mirror-0 pairs.tsv --output scores.jsonl")(score)
+app.command(epilog="Example: ftor calibrate runs/mirror-0 dev.tsv")(calibrate)
 app.command(epilog="Example: ftor compare runs/mirror-0 runs/mirror-lstm-0 more.tsv --n 5")(compare)
 app.command(epilog='Example: ftor explain runs/mirror-0 "a b c" --out picture.svg')(explain)
 app.command(epilog="Example: ftor serve runs/mirror-0 --port 8080")(serve)

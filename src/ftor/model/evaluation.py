@@ -13,6 +13,7 @@ from ftor.datasets.folders import find_file
 from ftor.grammar import Grammar
 from ftor.metrics import Metrics, Tokens, Verdicts, accuracy_name
 from ftor.metrics.mistakes import Mistake, classify
+from ftor.metrics.reliability import Reliability
 from ftor.model.novelty import new_parts, new_words
 from ftor.model.prediction import Prediction
 from ftor.reporting import SILENT, Report
@@ -64,6 +65,13 @@ class Evaluation:
         )
 
     @cached_property
+    def reliability(self) -> Reliability | None:
+        """How far the confidences of the answers can be trusted. None if the model is not calibrated."""
+        if all(prediction.confidence is None for prediction in self.predictions):
+            return None
+        return Reliability.of([one.confidence or 0.0 for one in self.predictions], self.right.tolist())
+
+    @cached_property
     def mistakes(self) -> tuple[Mistake | None, ...]:
         """The class of each wrong answer. None for a right one."""
         return tuple(
@@ -82,6 +90,17 @@ class Evaluation:
         )
 
 
+def read_golds(
+    model: "Model", pairs: Sequence[Pair] | str | Path, report: Report
+) -> tuple[Sequence[Pair], str]:
+    """Pairs, or those of a file, with targets in the units of a model; and what is left out of the file."""
+    left_out = ""
+    if isinstance(pairs, str | Path):
+        file = _read(model, Path(pairs), None if report is SILENT else report)
+        pairs, left_out = file.pairs, file.left_out
+    return pairs if model.programs is None else encode_pairs(model.programs, pairs), left_out
+
+
 def examine(
     model: "Model",
     pairs: Sequence[Pair] | str | Path,
@@ -90,12 +109,7 @@ def examine(
     grammar: Grammar | Path | str | None,
 ) -> Evaluation:
     """Predict the outputs of pairs and compare them with the gold targets. See `Model.examine`."""
-    left_out = ""
-    if isinstance(pairs, str | Path):
-        file = _read(model, Path(pairs), None if report is SILENT else report)
-        pairs, left_out = file.pairs, file.left_out
-    if model.programs is not None:
-        pairs = encode_pairs(model.programs, pairs)
+    pairs, left_out = read_golds(model, pairs, report)
     predictions = model.predict(
         [pair.source for pair in pairs],
         emphasis=[pair.emphasis for pair in pairs],

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ftor.config import Config
+from ftor.config import Config, Tokenizer
 from ftor.grammar import Grammar
 from ftor.model.prediction import Prediction, Structure
 from ftor.text.programs import ProgramError, Programs, TokenUnits
 from ftor.text.programs.grammars import inferred_grammar, over_units
 from ftor.text.programs.pairs import TargetUnits
 from ftor.text.reading import Pair
+from ftor.text.tokenizing import tokenize
 
 INFER = "infer"
 NONE = "none"
@@ -49,6 +50,18 @@ def _with_units(prediction: Prediction, programs: TargetUnits) -> Structure | No
     if prediction.structure is None:
         return None
     return replace(prediction.structure, written=tuple(map(programs.show, prediction.tokens)))
+
+
+def units_of(target: str, programs: TargetUnits | None, tokenizer: Tokenizer) -> tuple[str, ...]:
+    """The tokens of a target, or the units that training would write it in.
+
+    Raises:
+        ProgramError: if it is no program.
+    """
+    tokens = tokenize(target, tokenizer)
+    if programs is None:
+        return tokens
+    return tuple(programs.encode(" ".join(tokens) if isinstance(programs, TokenUnits) else target.strip()))
 
 
 def to_judge(

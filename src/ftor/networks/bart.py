@@ -1,16 +1,18 @@
 """The BART baseline, pretrained and fine-tuned; it needs transformers (`ftor[pretrained]`)."""
 
+from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, Self
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ftor.config import BartConfig, Config
 from ftor.errors import FtorError
-from ftor.networks.network import UNCONSTRAINED, Constraint, Losses, Network, Output
-from ftor.networks.seq2seq import only_tokens
+from ftor.networks.network import Constraint, Losses, Output, TokenScores
+from ftor.networks.seq2seq import BeamSearched, as_golds, only_tokens, token_scores
 from ftor.nn.padding import inside
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.subwords import SubwordVocabularies
@@ -25,7 +27,7 @@ DESCRIPTION = "pretrained"
 """The folder, in a model folder, with the tokenizer and the description of the network."""
 
 
-class Bart(Network):
+class Bart(BeamSearched):
     """BART with its own loss and search. Ids and classes of batches are subwords.
 
     Args:
@@ -33,6 +35,8 @@ class Bart(Network):
         bart: transformers' module.
         tokenizer: transformers' tokenizer for it.
     """
+
+    config: BartConfig
 
     def __init__(
         self, config: BartConfig, bart: transformers.BartForConditionalGeneration, tokenizer: Any
@@ -67,6 +71,14 @@ class Bart(Network):
 
     def forward(self, batch: Batch) -> Losses:
         """−log P(y|x), the mean over subwords, with smoothed labels in training."""
+        smoothing = self.config.label_smoothing if self.training else 0.0
+        sums = self._losses(batch, smoothing).sum(1)
+        # In training the mean over all subwords of the batch, as released; else that of each example.
+        lengths = batch.target_lengths.to(sums.dtype)
+        return only_tokens(sums / (lengths.mean() if self.training else lengths))
+
+    def _losses(self, batch: Batch, smoothing: float = 0.0) -> Tensor:
+        """−log P of each gold subword, (B, L), 0 past the end."""
         start = self.bart.config.decoder_start_token_id
         before = F.pad(batch.target[:, :-1], (1, 0), value=start)
         logits = self.bart(
@@ -75,19 +87,24 @@ class Bart(Network):
             decoder_input_ids=before,
             use_cache=False,
         ).logits.float()
-        smoothing = self.config.label_smoothing if self.training else 0.0
         losses = F.cross_entropy(logits.mT, batch.target, reduction="none", label_smoothing=smoothing)
-        sums = (losses * inside(batch.target_lengths, batch.target.shape[1])).sum(1)
-        # In training the mean over all subwords of the batch, as released; else that of each example.
-        lengths = batch.target_lengths.to(sums.dtype)
-        return only_tokens(sums / (lengths.mean() if self.training else lengths))
+        return losses * inside(batch.target_lengths, batch.target.shape[1])
 
     @torch.no_grad()
-    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
-        """The accepted output in the beam with the highest log-probability; `k` has no meaning."""
+    def score(
+        self, batch: SourceBatch, outputs: Sequence[Sequence[int]], constrained: bool = False
+    ) -> list[TokenScores]:
+        """See `Network.score`."""
+        end = int(self.bart.config.eos_token_id)
+        losses = self._losses(as_golds(batch, [[*output, end] for output in outputs]))
+        return token_scores(losses, outputs)
+
+    @torch.no_grad()
+    def beam(self, batch: SourceBatch, constraint: Constraint, n: int) -> list[list[Output]]:
+        """See `BeamSearched.beam`."""
         config, description, accepts = self.config, self.bart.config, constraint.accepts
-        beam = config.beam_size(accepts is not None)
-        kept = 1 if accepts is None else beam
+        beam = max(config.beam_size(accepts is not None), n)
+        kept = n if accepts is None else beam
         generated = self.bart.generate(
             input_ids=batch.source,
             attention_mask=inside(batch.source_lengths, batch.source.shape[1]),
@@ -109,12 +126,12 @@ class Bart(Network):
                 generated.sequences.tolist(), generated.sequences_scores.tolist(), strict=True
             )
         ]
-        best = []
+        found = []
         for row in range(len(batch.source)):
             beam_of_row = rows[row * kept : (row + 1) * kept]
             accepted = (one for one in beam_of_row if accepts is None or accepts(row, one.choices))
-            best.append(next(accepted, beam_of_row[0]))
-        return best
+            found.append(list(islice(accepted, n)) or beam_of_row[:n])
+        return found
 
     def _without_end(self, tokens: list[int]) -> list[int]:
         """The tokens of an output, without the start before them and without the end."""

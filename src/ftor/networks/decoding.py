@@ -9,7 +9,7 @@ from torch.nn import functional as F
 from ftor.config import TransducerConfig
 from ftor.errors import FtorError
 from ftor.networks.alignment import Reading
-from ftor.networks.network import FLOOR, NBest, Output, Search
+from ftor.networks.network import FLOOR, Output, Search
 from ftor.nn.padding import inside
 from ftor.ops.dispatch import LOG_ZERO
 from ftor.text.batches import SourceBatch
@@ -94,7 +94,7 @@ def decode(
         halves = [decode(network, batch.take(rows), k, search, allowed) for rows in order.tensor_split(2)]
         return _joined(halves, order)
     if B == 1:
-        _check_length(network.config, n, 0)
+        check_length(network.config, n, 0)
     reading = network.read(batch.source, batch.source_lengths, batch.emphasised)
     best = _best_length(network, batch, reading, k, search, allowed)
     failed = best.scores <= LOG_ZERO
@@ -105,7 +105,7 @@ def decode(
     return best._replace(choices=best.choices[:, : int(best.lengths.max())])
 
 
-def _check_length(config: TransducerConfig, source: int, target: int) -> None:
+def check_length(config: TransducerConfig, source: int, target: int) -> None:
     """Raise if a reordering would take hours or exhaust the memory."""
     if config.reordered(source, target) > LONGEST:
         what = f"a source of {source}" if source else f"an output of {target}"
@@ -122,7 +122,7 @@ def _best_length(
 ) -> Decoded:
     """The best output among those of the k most likely lengths that are allowed."""
     best: Decoded | None = None
-    mask = None if allowed is None else _reachable(allowed, batch, network.config)
+    mask = None if allowed is None else reachable(allowed, batch, network.config)
     lengths_and_scores = reading.fertility.top_lengths(k, mask)
     for log_probs, lengths in zip(*(t.unbind(1) for t in lengths_and_scores), strict=True):
         decoded = _decode_in_parts(network, batch, reading, lengths, log_probs, search)
@@ -131,7 +131,7 @@ def _best_length(
     return best
 
 
-def _reachable(allowed: Tensor, batch: SourceBatch, config: TransducerConfig) -> Tensor:
+def reachable(allowed: Tensor, batch: SourceBatch, config: TransducerConfig) -> Tensor:
     """A mask (B, n·d + 1) of the lengths that each source may have."""
     most = config.longest_target(batch.source.shape[1])
     mask = F.pad(allowed, (0, max(most + 1 - len(allowed), 0)))[: most + 1].to(batch.source.device)
@@ -151,7 +151,7 @@ def _decode_in_parts(
     """Decode some rows at a time, so that long outputs do not exhaust the memory."""
     B, L = len(lengths), int(lengths.max())
     if B == 1:
-        _check_length(network.config, 0, L)
+        check_length(network.config, 0, L)
     if B == 1 or B * L**3 <= SPLITS_AT_ONCE:
         return _decode_lengths(network, batch, reading, lengths, log_probs, search)
     order = lengths.argsort()
@@ -190,77 +190,14 @@ def _searched(
     """The outputs that `search` finds under token probabilities (B, L, V or V + n)."""
     columns = batch.columns
     assert columns is not None
-    token_scores, best = search(_column_scores(columns, probabilities), lengths)
+    token_scores, best = search(column_scores(columns, probabilities), lengths)
     # One more column, because there may be none: a grammar of copies only, and a model that does not copy.
     choices = F.pad(columns, (0, 1)).gather(1, best.clamp(min=0)) * (best >= 0)
     scores = (length_scores + token_scores).clamp(min=LOG_ZERO)
     return Decoded(choices, lengths, scores, length_scores)
 
 
-@torch.no_grad()
-def n_best_outputs(
-    network: TransducesTokens,
-    batch: SourceBatch,
-    k: int,
-    n: int,
-    search: NBest,
-    allowed: Tensor | None = None,
-) -> list[list[Output]]:
-    """For each source the n best outputs of each of its k most likely lengths. Some may have none.
-
-    Args:
-        network: gives the probabilities of lengths and tokens.
-        batch: the sources with their `columns`.
-        k: how many lengths.
-        n: how many outputs of each length.
-        search: finds the outputs.
-        allowed: as for `decode`.
-    """
-    reading = network.read(batch.source, batch.source_lengths, batch.emphasised)
-    mask = None if allowed is None else _reachable(allowed, batch, network.config)
-    outputs: list[list[Output]] = [[] for _ in range(len(batch.source))]
-    lengths_and_scores = reading.fertility.top_lengths(k, mask)
-    for log_probs, lengths in zip(*(t.unbind(1) for t in lengths_and_scores), strict=True):
-        of_length = _n_best_of_lengths(network, batch, reading, lengths, log_probs, n, search)
-        for row, some in zip(outputs, of_length, strict=True):
-            row += some
-    return outputs
-
-
-def _n_best_of_lengths(
-    network: TransducesTokens,
-    batch: SourceBatch,
-    reading: Reading,
-    lengths: Tensor,
-    log_probs: Tensor,
-    n: int,
-    search: NBest,
-) -> list[list[Output]]:
-    """The n best outputs of the given lengths (B,), some rows at a time as in `_decode_in_parts`."""
-    B, L = len(lengths), int(lengths.max())
-    if B > 1 and B * L**3 > SPLITS_AT_ONCE:
-        order = lengths.argsort()
-        parts: list[list[Output]] = []
-        for rows in order.tensor_split(2):
-            own = batch.take(rows), reading.take(rows), lengths[rows], log_probs[rows]
-            parts += _n_best_of_lengths(network, *own, n, search)
-        return [parts[place] for place in order.argsort().tolist()]
-    if B == 1:
-        _check_length(network.config, 0, L)
-    columns = batch.columns
-    assert columns is not None
-    log_p = _column_scores(columns, network.token_probabilities(batch, reading, lengths))
-    scores, best = search(log_p, lengths, n)
-    choices = F.pad(columns, (0, 1))[:, None, :].expand(-1, n, -1).gather(2, best.clamp(min=0))
-    totals = scores + log_probs[:, None]
-    by_row = zip(choices.tolist(), totals.tolist(), lengths.tolist(), log_probs.tolist(), strict=True)
-    return [
-        [Output(c[:length], s, length_score) for c, s in zip(strings, sums, strict=True) if s > LOG_ZERO]
-        for strings, sums, length, length_score in by_row
-    ]
-
-
-def _column_scores(columns: Tensor, probabilities: Tensor) -> Tensor:
+def column_scores(columns: Tensor, probabilities: Tensor) -> Tensor:
     """The log-probabilities (B, L, C) of columns, −inf where they are no choice."""
     places = columns.clamp(min=0)[:, None, :].expand(-1, probabilities.shape[1], -1)
     log_p = (probabilities.gather(-1, places) + FLOOR).log()

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor, nn
 
 from ftor.config import Config, LSTMConfig
-from ftor.networks.beam import Memory, State, beam_search
-from ftor.networks.network import UNCONSTRAINED, Constraint, Losses, Network, Output
-from ftor.networks.seq2seq import only_tokens, teacher_forcing, token_losses, with_end
+from ftor.networks.beam import Memory, State
+from ftor.networks.network import Losses
+from ftor.networks.seq2seq import WritesFromLeft, only_tokens, teacher_forcing, token_losses, with_end
 from ftor.nn import HighwayBiLSTM, PretrainedEmbedding
 from ftor.nn.additive_attention import AdditiveAttention
 from ftor.nn.padding import inside
@@ -17,7 +17,7 @@ from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
 
 
-class LSTMSeq2Seq(Network):
+class LSTMSeq2Seq(WritesFromLeft):
     """A highway BiLSTM encoder and an LSTM decoder with additive attention.
 
     The decoder begins with the encoder's last states. Its first layer reads the token before and the
@@ -29,6 +29,8 @@ class LSTMSeq2Seq(Network):
         classes: V, number of target classes.
         vector_size: E of pretrained vectors; None without them.
     """
+
+    config: LSTMConfig
 
     def __init__(
         self, config: LSTMConfig, source_size: int, classes: int, vector_size: int | None = None
@@ -72,12 +74,15 @@ class LSTMSeq2Seq(Network):
 
     def forward(self, batch: Batch) -> Losses:
         """−log P(y|x), the mean over the tokens of each output."""
+        return only_tokens(self.losses(batch).sum(1) / (batch.target_lengths + 1))
+
+    def losses(self, batch: Batch) -> Tensor:
+        """See `WritesFromLeft.losses`."""
         memory, begin = self.read(batch.source, batch.source_lengths)
         before, golds = teacher_forcing(batch, self.classes)
         with torch.autocast(begin.device.type, enabled=False):  # not all CPUs have LSTMs in half precision
             top = self._write(memory, begin, before)
-            losses = token_losses(self.output(top), golds, batch.target_lengths)
-        return only_tokens(losses.sum(1) / (batch.target_lengths + 1))
+            return token_losses(self.output(top), golds, batch.target_lengths)
 
     def _write(self, memory: Memory, begin: Tensor, before: Tensor) -> Tensor:
         """The top layer's states (B, L, H), given the token before each, `before` (B, L)."""
@@ -116,12 +121,10 @@ class LSTMSeq2Seq(Network):
             above_h, above_c = (values.transpose(0, 1).reshape(above_h.shape) for values in after)
         return self.output(top).log_softmax(-1), (h, c, above_h, above_c)
 
-    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
-        """The best output in the beam that is accepted; `k` has no meaning."""
+    def begin(self, batch: SourceBatch) -> tuple[Memory, State]:
+        """See `WritesFromLeft.begin`."""
         memory, begin = self.read(batch.source, batch.source_lengths)
-        config, accepts = self.config, constraint.accepts
-        sizes = (config.beam_size(accepts is not None), config.expansions, config.max_steps)
-        return beam_search(self.step, memory, self.start(begin), self.classes, *sizes, accepts)
+        return memory, self.start(begin)
 
 
 def _embedding(size: int, width: int) -> nn.Embedding:

@@ -1,7 +1,7 @@
 """What every network does: losses of gold outputs, and the best outputs that it finds."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -20,8 +20,9 @@ FLOOR = 1e-10
 Search = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]
 """From the log-probabilities (B, L, C) of `SourceBatch.columns` and lengths (B,), the log-probability (B,) of
 the best output, −inf if there is none, and its columns (B, L)."""
-NBest = Callable[[Tensor, Tensor, int], tuple[Tensor, Tensor]]
-"""The same for the n best outputs: log-probabilities (B, n) and columns (B, n, L)."""
+NBest = Callable[[Tensor, Tensor, int, Tensor], tuple[Tensor, Tensor]]
+"""The same for the n best outputs: log-probabilities (B, n) and columns (B, n, L). It is also given numbers
+(B, C) of columns; those of the same number are the same word."""
 Accepts = Callable[[int, list[int]], bool]
 """Whether an output may be chosen, from the place of its source in the batch and its choices."""
 
@@ -41,11 +42,32 @@ class Output(NamedTuple):
         choices: v < V is target class v, V + i is source token i.
         score: log P(y|x); of a transducer log P(l|x) + log P(y|x,l).
         length_score: log P(l|x); None if the network has no distribution over lengths.
+        rank_score: what a network that ranks its candidates by more than `score` ranks them by.
     """
 
     choices: list[int]
     score: float
     length_score: float | None = None
+    rank_score: float | None = None
+
+
+class TokenScores(NamedTuple):
+    """The log-probabilities of the parts of an output. They sum up to `Output.score`.
+
+    Attributes:
+        tokens: of each token, given those before it if the network writes from left to right.
+        length: log P(l|x); None if the network has no distribution over lengths.
+        end: of the end after the last token; None if the network has a distribution over lengths.
+    """
+
+    tokens: list[float]
+    length: float | None = None
+    end: float | None = None
+
+    @property
+    def total(self) -> float:
+        """The log-probability of the whole output."""
+        return sum(self.tokens) + (self.length or 0.0) + (self.end or 0.0)
 
 
 @dataclass(frozen=True)
@@ -104,6 +126,34 @@ class Network(nn.Module, ABC):
             k: how many lengths are tried, if the network predicts lengths.
             constraint: which outputs are allowed. Where none is found, it is ignored.
         """
+
+    @abstractmethod
+    def n_best(self, batch: SourceBatch, k: int, n: int, constraint: Constraint) -> list[list[Output]]:
+        """Up to n different outputs that are found for each source.
+
+        The first is that of `decode`. The others are best first, and one of them may be better than the first
+        if the search for several outputs is wider.
+
+        Args:
+            batch, k, constraint: as for `decode`.
+            n: how many outputs.
+        """
+
+    @abstractmethod
+    def score(
+        self, batch: SourceBatch, outputs: Sequence[Sequence[int]], constrained: bool = False
+    ) -> list[TokenScores]:
+        """The log-probability of an output of each source, as `decode` would give it.
+
+        Args:
+            batch: the sources.
+            outputs: the choices of one output for each source.
+            constrained: whether `decode` would search for them with `constraint.search`.
+        """
+
+    def longest_output(self, positions: int) -> int | None:
+        """The most tokens of an output of a source with so many positions; None: any number."""
+        return None
 
     def fit_to_dev(self, score: Callable[[], float]) -> bool:
         """Fit, after training, what only dev pairs tell. `score` is that of the network as it is now.

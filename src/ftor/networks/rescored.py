@@ -9,15 +9,15 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor
-from torch.nn.utils.rnn import pad_sequence
 
 from ftor.config import LSTMConfig, TransducerConfig
 from ftor.networks.alignment import Reading
-from ftor.networks.decoding import SPLITS_AT_ONCE, n_best_outputs
+from ftor.networks.decoding import SPLITS_AT_ONCE
 from ftor.networks.lstm import LSTMSeq2Seq
+from ftor.networks.n_best import best_first, n_best_outputs, with_answer
 from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Output
 from ftor.networks.transducer import Transducer
-from ftor.nn.padding import inside
+from ftor.nn.padding import inside, padded_rows
 from ftor.text.batches import Batch, SourceBatch
 
 WEIGHTS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
@@ -63,6 +63,23 @@ class Rescored(Transducer):
     @torch.no_grad()
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
         """The candidate of highest score, w · log P of the transducer + (1 − w) · log P of the LSTM."""
+        return [ranked[0] for ranked in self._ranked(batch, self._candidates(batch, k, constraint))]
+
+    @torch.no_grad()
+    def n_best(self, batch: SourceBatch, k: int, n: int, constraint: Constraint) -> list[list[Output]]:
+        """See `Network.n_best`. The outputs are candidates, which are as many as configured."""
+        candidates = self._candidates(batch, k, constraint)
+        ranked = self._ranked(batch, candidates)
+        if constraint.n_best is None:  # `decode` has only two candidates
+            allowed = self._allowed_lengths(batch, constraint)
+            more = n_best_outputs(self, batch, k, n, None, allowed)
+            both = [[*some, *best_first(others)[:n]] for some, others in zip(candidates, more, strict=True)]
+            wider = self._ranked(batch, both)
+            ranked = [with_answer(some[0], others, n) for some, others in zip(ranked, wider, strict=True)]
+        return [_different(some)[:n] for some in ranked]
+
+    def _candidates(self, batch: SourceBatch, k: int, constraint: Constraint) -> list[list[Output]]:
+        """What is ranked: the transducer's outputs, then the LSTM's answer."""
         own = super().decode(batch, k, constraint)
         candidates = [[output] for output in own]
         if constraint.n_best is not None and self.config.candidates > 1:
@@ -70,7 +87,7 @@ class Rescored(Transducer):
             more = n_best_outputs(self, batch, k, self.config.candidates, constraint.n_best, allowed)
             candidates = [some or [output] for output, some in zip(own, more, strict=True)]
         self._add_written(batch, candidates, constraint)
-        return self._best(batch, candidates)
+        return candidates
 
     def fit_to_dev(self, score: Callable[[], float]) -> bool:
         """Keep the weight of the best score. Of equal ones, the one nearest to that of the configuration."""
@@ -102,7 +119,7 @@ class Rescored(Transducer):
 
     def _scored(self, batch: SourceBatch, outputs: list[Output]) -> list[Output]:
         """Outputs, one per row, with the transducer's log P(l|x) + log P(y|x,l)."""
-        choices, lengths = _padded([output.choices for output in outputs], batch.source.device)
+        choices, lengths = padded_rows([output.choices for output in outputs], batch.source.device)
         if len(outputs) > 1 and len(outputs) * choices.shape[1] ** 3 > SPLITS_AT_ONCE:
             rows = torch.arange(len(outputs), device=batch.source.device).tensor_split(2)
             parts = ((part, [outputs[row] for row in part.tolist()]) for part in rows)
@@ -114,29 +131,29 @@ class Rescored(Transducer):
         scored = zip(outputs, scores.tolist(), length_scores.tolist(), strict=True)
         return [Output(output.choices, score, length) for output, score, length in scored]
 
-    def _best(self, batch: SourceBatch, candidates: list[list[Output]]) -> list[Output]:
+    def _ranked(self, batch: SourceBatch, candidates: list[list[Output]]) -> list[list[Output]]:
+        """Candidates by both scores, best first. Equal ones keep their order."""
         flat = [(row, output) for row, some in enumerate(candidates) for output in some]
         device, size = batch.source.device, 1024
         scores: list[float] = []
         for first in range(0, len(flat), size):
             part = flat[first : first + size]
             rows = torch.tensor([row for row, _ in part], device=device)
-            choices, lengths = _padded([output.choices for _, output in part], device)
+            choices, lengths = padded_rows([output.choices for _, output in part], device)
             source_lengths = batch.source_lengths[rows]
             source = batch.source[rows][:, : int(source_lengths.max())]
             golds = Batch(source, source_lengths, choices, lengths, None, None, rows)
             scores += (-self._mean_losses(golds) * (lengths + 1)).tolist()
         weight = self.weight.item()
-        best: list[tuple[float, Output] | None] = [None] * len(candidates)
+        ranked: list[list[Output]] = [[] for _ in candidates]
         for (row, output), score in zip(flat, scores, strict=True):
-            mixed = weight * output.score + (1 - weight) * score
-            leader = best[row]
-            if leader is None or mixed > leader[0]:
-                best[row] = mixed, output
-        return [one[1] for one in best if one is not None]
+            ranked[row].append(output._replace(rank_score=weight * output.score + (1 - weight) * score))
+        return [sorted(some, key=lambda output: -(output.rank_score or 0.0)) for some in ranked]
 
 
-def _padded(sequences: list[list[int]], device: torch.device) -> tuple[Tensor, Tensor]:
-    """Sequences as a tensor (B, L), padded with 0, and their lengths (B,)."""
-    rows = [torch.tensor(sequence, device=device) for sequence in sequences]
-    return pad_sequence(rows, batch_first=True), torch.tensor(list(map(len, sequences)), device=device)
+def _different(outputs: list[Output]) -> list[Output]:
+    """Outputs without those that are the same as one before."""
+    different: dict[tuple[int, ...], Output] = {}
+    for output in outputs:
+        different.setdefault(tuple(output.choices), output)
+    return list(different.values())

@@ -1,5 +1,6 @@
 """The transducer: fertility, reordering and translation of each copy, in either order (section 6)."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -10,7 +11,8 @@ from torch.nn import functional as F
 from ftor.config import Config, TransducerConfig
 from ftor.networks import decoding
 from ftor.networks.alignment import Alignment, Reading
-from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Network, Output
+from ftor.networks.n_best import best_first, n_best_outputs, with_answer
+from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Network, Output, TokenScores
 from ftor.nn import (
     AutoregressiveDecoder,
     BiLSTM,
@@ -20,7 +22,7 @@ from ftor.nn import (
     PretrainedEmbedding,
     ReorderingLayer,
 )
-from ftor.nn.padding import inside
+from ftor.nn.padding import inside, padded_rows
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import COPY
@@ -170,10 +172,56 @@ class Transducer(Network):
         allowed = self._allowed_lengths(batch, constraint)
         return decoding.decode(self, batch, k, constraint.search, allowed).outputs()
 
+    def n_best(self, batch: SourceBatch, k: int, n: int, constraint: Constraint) -> list[list[Output]]:
+        """See `Network.n_best`. Exact for the independent decoder; see `ftor.networks.n_best`."""
+        allowed = self._allowed_lengths(batch, constraint)
+        found = n_best_outputs(self, batch, k, n, constraint.search and constraint.n_best, allowed)
+        ranked = [best_first(some) for some in found]
+        greedy = isinstance(self.decoder, AutoregressiveDecoder)
+        rows = [row for row, some in enumerate(ranked) if greedy or not some]
+        if rows:  # the answer is not the best of the beam, or the grammar derives nothing
+            left = batch.take(torch.tensor(rows, device=batch.source.device))
+            answers = Transducer.decode(self, left, k, constraint)
+            for row, answer in zip(rows, answers, strict=True):
+                ranked[row] = with_answer(answer, ranked[row], n)
+        return [some[:n] for some in ranked]
+
+    @torch.no_grad()
+    def score(
+        self, batch: SourceBatch, outputs: Sequence[Sequence[int]], constrained: bool = False
+    ) -> list[TokenScores]:
+        """See `Network.score`. Every output must be one that its source can reach."""
+        longest = max(map(len, outputs))
+        splits = self.config.reordered(batch.source.shape[1], longest)
+        if len(outputs) > 1 and len(outputs) * splits**3 > decoding.SPLITS_AT_ONCE:
+            half = len(outputs) // 2
+            rows = torch.arange(len(outputs), device=batch.source.device)
+            return [
+                *self.score(batch.take(rows[:half]), outputs[:half], constrained),
+                *self.score(batch.take(rows[half:]), outputs[half:], constrained),
+            ]
+        if len(outputs) == 1:
+            decoding.check_length(self.config, batch.source.shape[1], 0)
+            decoding.check_length(self.config, 0, longest)
+        choices, lengths = padded_rows(outputs, batch.source.device)
+        reading = self.read(batch.source, batch.source_lengths, batch.emphasised)
+        if isinstance(self.decoder, AutoregressiveDecoder):
+            p = self._write(batch, reading, lengths, choices)[1]
+        else:
+            p = self.token_probabilities(batch, reading, lengths).gather(-1, choices[..., None]).squeeze(-1)
+        log_p = (p + FLOOR if constrained else p.clamp(min=torch.finfo(p.dtype).tiny)).log()
+        length_scores = reading.fertility.log_prob_length(lengths)
+        scores = zip(log_p.tolist(), length_scores.tolist(), outputs, strict=True)
+        return [TokenScores(tokens[: len(output)], length) for tokens, length, output in scores]
+
     def _allowed_lengths(self, batch: SourceBatch, constraint: Constraint) -> Tensor | None:
         """A mask (most + 1,) of the lengths that outputs may have; None: any."""
         most = self.config.longest_target(batch.source.shape[1])
         return None if constraint.lengths is None else constraint.lengths(most)
+
+    def longest_output(self, positions: int) -> int:
+        """Every source position is copied at most `max_fertility` times."""
+        return self.config.longest_target(positions)
 
     def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment]:
         """How sources are aligned with outputs of `lengths` (B,)."""
@@ -198,17 +246,64 @@ class Transducer(Network):
         if not isinstance(decoder, AutoregressiveDecoder):
             p, best = self.token_probabilities(batch, reading, lengths).max(-1)
             return best, p
+        return self._write(batch, reading, lengths)
+
+    def _write(
+        self, batch: SourceBatch, reading: Reading, lengths: Tensor, given: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Choices and their probabilities given those before them, (B, L) each.
+
+        They are the `given` choices (B, L), or else the best ones.
+        """
+        decoder = self.decoder
+        assert isinstance(decoder, AutoregressiveDecoder)
         alignment = self.align(reading, lengths).marginals
         state = decoder.start(reading.context)
         choices, probabilities = [], []
         for o in range(alignment.shape[-1]):
             translations = decoder.step(reading.context, state).exp()
             mixture = self._mixture(batch, translations, alignment[..., o : o + 1])
-            p, choice = mixture.squeeze(1).max(-1)
+            if given is None:
+                p, choice = mixture.squeeze(1).max(-1)
+            else:
+                choice = given[:, o]
+                p = mixture.squeeze(1).gather(-1, choice[:, None]).squeeze(-1)
             state = decoder.advance(state, batch.as_trained(choice))
             choices.append(choice)
             probabilities.append(p)
         return torch.stack(choices, 1), torch.stack(probabilities, 1)
+
+    def beam_tokens(
+        self, batch: SourceBatch, reading: Reading, lengths: Tensor, n: int
+    ) -> tuple[Tensor, Tensor]:
+        """Likely outputs in a beam of width n: log-probabilities (B, n), −inf for none; choices (B, n, L)."""
+        decoder = self.decoder
+        assert isinstance(decoder, AutoregressiveDecoder)
+        alignment = self.align(reading, lengths).marginals
+        B, L = len(lengths), alignment.shape[-1]
+        # Row b·n + r is the r-th output of source b.
+        rows = torch.arange(B, device=lengths.device).repeat_interleave(n)
+        wide, context, alignment = batch.take(rows), reading.context[rows], alignment[rows]
+        state = decoder.start(context)
+        scores = context.new_full((B, n), -torch.inf)
+        scores[:, 0] = 0
+        choices = torch.zeros(B, n, 0, dtype=torch.int64, device=lengths.device)
+        for o in range(L):
+            translations = decoder.step(context, state).exp()
+            log_p = self._mixture(wide, translations, alignment[..., o : o + 1]).squeeze(1).log()
+            past = torch.full_like(log_p[0], -torch.inf)
+            past[0] = 0
+            log_p = torch.where((o < lengths)[rows, None], log_p, past)
+            totals = (scores[..., None] + log_p.view(B, n, -1)).flatten(1)
+            # Stable, so that equal outputs always come in the same order.
+            scores, places = (some[:, :n] for some in totals.sort(dim=1, descending=True, stable=True))
+            parents, added = places // log_p.shape[-1], places % log_p.shape[-1]
+            added = added.masked_fill(scores.isneginf(), 0)  # fills the beam, and may be no choice at all
+            flat = (parents + torch.arange(B, device=lengths.device)[:, None] * n).flatten()
+            choices = torch.cat([choices.flatten(0, 1)[flat].view(B, n, o), added[..., None]], -1)
+            state = tuple(part[flat] for part in state)  # type: ignore[assignment]
+            state = decoder.advance(state, wide.as_trained(added.flatten()))
+        return scores, choices
 
     def _mixture(self, batch: SourceBatch, translations: Tensor, alignment: Tensor) -> Tensor:
         """P(y_o | x, l) of each class: (B, L, V); with copying then of each source token: (B, L, V + n).

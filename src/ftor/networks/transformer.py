@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from ftor.config import Config, TransformerConfig
-from ftor.networks.beam import Memory, State, beam_search
-from ftor.networks.network import UNCONSTRAINED, Constraint, Losses, Network, Output
-from ftor.networks.seq2seq import only_tokens, teacher_forcing, token_losses, with_end
+from ftor.networks.beam import Memory, State
+from ftor.networks.network import Losses
+from ftor.networks.seq2seq import WritesFromLeft, only_tokens, teacher_forcing, token_losses, with_end
 from ftor.nn.padding import inside
 from ftor.nn.relative_attention import CrossAttention, RelativeAttention, sinusoids
 from ftor.text.batches import Batch, SourceBatch
@@ -58,7 +58,7 @@ class _Layer(nn.Module):
         return others[-1](x + self.dropout(self.feed_forward(x))), key, value
 
 
-class RelativeTransformer(Network):
+class RelativeTransformer(WritesFromLeft):
     """A post-norm Transformer with relative self-attention and absolute positions.
 
     Args:
@@ -66,6 +66,8 @@ class RelativeTransformer(Network):
         source_size: number of source ids.
         classes: V, number of target classes.
     """
+
+    config: TransformerConfig
 
     def __init__(self, config: TransformerConfig, source_size: int, classes: int) -> None:
         super().__init__()
@@ -125,10 +127,14 @@ class RelativeTransformer(Network):
 
     def forward(self, batch: Batch) -> Losses:
         """−log P(y|x), the sum over the tokens of each output."""
+        return only_tokens(self.losses(batch).sum(1))
+
+    def losses(self, batch: Batch) -> Tensor:
+        """See `WritesFromLeft.losses`."""
         memory = self.read(batch.source, batch.source_lengths)
         before, golds = teacher_forcing(batch, self.classes)
         logits, _ = self.write(memory, self.start(memory), before)
-        return only_tokens(token_losses(logits, golds, batch.target_lengths).sum(1))
+        return token_losses(logits, golds, batch.target_lengths)
 
     def start(self, memory: Memory) -> State:
         """The keys and values (B, heads, 0, D / heads) of no tokens, for each layer."""
@@ -143,13 +149,10 @@ class RelativeTransformer(Network):
             part.view(R, W, *part.shape[1:]) for part in after
         )
 
-    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
-        """The best output in the beam that is accepted; `k` has no meaning."""
+    def begin(self, batch: SourceBatch) -> tuple[Memory, State]:
+        """See `WritesFromLeft.begin`."""
         memory = self.read(batch.source, batch.source_lengths)
-        state = tuple(part[:, None] for part in self.start(memory))
-        config, accepts = self.config, constraint.accepts
-        sizes = (config.beam_size(accepts is not None), config.expansions, config.max_steps)
-        return beam_search(self.step, memory, state, self.classes, *sizes, accepts)
+        return memory, tuple(part[:, None] for part in self.start(memory))
 
     def _embed(self, x: Tensor, first: int) -> Tensor:
         """Add the absolute positions, from `first` on, to embeddings (B, L, D)."""

@@ -40,6 +40,14 @@ class SubwordVocabularies(Vocabularies):
         """The subword ids of a target, with the special ids at both ends."""
         return self._subwords(target)
 
+    def choices(self, output: Sequence[str], source: Sequence[str]) -> list[int]:
+        """The subword ids of an output without the end, which the network adds."""
+        return self._subwords(output)[:-1]
+
+    def pieces(self, choices: Sequence[int], output: Sequence[str]) -> tuple[str, ...]:
+        """What is written by each of the choices of an output: subwords, in the tokenizer's spelling."""
+        return tuple(self.tokenizer.convert_ids_to_tokens(list(choices)))
+
     def output(self, choices: Sequence[int], source: Sequence[str]) -> tuple[str, ...]:
         """The words of an output: its text, split at white space."""
         text: str = self.tokenizer.decode(

@@ -9,7 +9,7 @@ from torch import Tensor
 from ftor.text.batches import NO_CLASS, Copies, Ragged, SourceBatch
 from ftor.text.copying import Copying
 from ftor.text.emphasis import indicators
-from ftor.text.reading import Pair
+from ftor.text.reading import DataError, Pair
 from ftor.text.vocabulary import COPY, PAD, SOURCE_SPECIALS, START, UNKNOWN, Vocabulary
 
 
@@ -100,6 +100,27 @@ class Vocabularies:
         return tuple(
             self.target.token(choice) if choice < classes else source[choice - classes] for choice in choices
         )
+
+    def choices(self, output: Sequence[str], source: Sequence[str]) -> list[int]:
+        """The choices that write an output: the opposite of `output`. `source` has no start token.
+
+        Raises:
+            DataError: if it has a token that is neither a class nor a copy of a source token.
+        """
+        copies = self._copies(source)[int(self.start_token) :] if self.copying is not None else []
+        copied = {source[place]: choice for place, choice in enumerate(copies) if choice >= len(self.target)}
+        choices = []
+        for token in output:
+            choice = self.target.get(token, copied.get(token, NO_CLASS))
+            if choice == NO_CLASS:
+                copy = " and is no word of the sentence that can be copied" if self.copying else ""
+                raise DataError(f"{token!r} is not in the vocabulary of outputs{copy}")
+            choices.append(choice)
+        return choices
+
+    def pieces(self, choices: Sequence[int], output: Sequence[str]) -> tuple[str, ...]:
+        """What is written by each of the choices of an output: its tokens."""
+        return tuple(output)
 
     def emphasised(
         self, sources: Sequence[Sequence[str]], words: Sequence[str | None] | None

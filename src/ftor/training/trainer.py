@@ -19,6 +19,7 @@ from torch import Tensor
 from ftor.config import Config, ConfigError
 from ftor.errors import FtorError
 from ftor.files import clear_unfinished, write_json, write_text
+from ftor.model.calibrating import fit_confidence
 from ftor.model.card import model_card
 from ftor.model.model import OWN, Model
 from ftor.model.tensors import load_tensors
@@ -296,6 +297,9 @@ class Trainer:
             **machine(),
         }
         if self.accelerator.is_main_process:
+            calibration = fit_confidence(self.model, self.data.dev)
+            if calibration is not None:
+                calibration.write(self.folder)
             write_json(self.folder / "metrics.json", metrics)
             write_text(self.folder / "README.md", model_card(self.model, metrics, self.data.dev[0]))
         return metrics

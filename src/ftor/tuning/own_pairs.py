@@ -16,6 +16,7 @@ from ftor.files import write_text
 from ftor.jobs import Status, run_jobs
 from ftor.jobs.loop import Board
 from ftor.jobs.processes import Processes, cores
+from ftor.model.confidence import CONFIDENCE_FILE
 from ftor.reporting import SILENT, Report, counted
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
@@ -214,10 +215,28 @@ def finish(race: Race, folder: Path) -> Choice:
     for file in final.iterdir():
         file.replace(folder / file.name)
     _name_held_out(folder)
+    held_out = race.plan.held_out
+    if any(held_out.values()) and not held_out.get("dev"):
+        _take_confidence(race, folder)
     choice = Choice.of(race)
     choice.write(folder)
     shutil.rmtree(race.plan.folder / "runs")
     return choice
+
+
+def _take_confidence(race: Race, folder: Path) -> None:
+    """Replace the confidence of a final model whose dev pairs are training pairs, too.
+
+    That of the winner's longest run in the race was fitted to pairs that the run was not trained on.
+    """
+    (folder / CONFIDENCE_FILE).unlink(missing_ok=True)
+    assert race.final is not None
+    rivals = [entry for entry in race.results if entry.candidate == race.final.candidate and not entry.final]
+    for entry in sorted(rivals, key=lambda entry: (-entry.epochs, entry.seed)):
+        path = race.plan.folder / "runs" / entry.run / CONFIDENCE_FILE
+        if path.exists():
+            path.replace(folder / CONFIDENCE_FILE)
+            return
 
 
 def _name_held_out(folder: Path) -> None:

@@ -61,7 +61,8 @@ def raced(plan, score, stop_after=None, collapsed=lambda entry: False):
         epoch = {"dev_loss": 1 - found} | (COLLAPSED if collapsed(entry) else {})
         (job.folder / "log.jsonl").write_text(3 * (json.dumps(epoch) + "\n"))
         (job.folder / "config.toml").write_text(job.config.to_toml(), "utf-8")
-        for name in ("metrics.json", "README.md", "model.safetensors", "checkpoint.safetensors"):
+        files = "metrics.json", "README.md", "model.safetensors", "checkpoint.safetensors", "confidence.json"
+        for name in files:
             (job.folder / name).write_text(entry.run)
         return [Started("here"), Finished(record(job, dev={"exact_match": found}, best_epoch=1))]
 
@@ -193,6 +194,17 @@ def test_the_model_moves_into_its_folder_with_its_choice(plan, tmp_path):
     card = (tmp_path / "model" / "README.md").read_text()
     assert "The dev pairs above are training pairs of this model." in card
     assert all(f"| {one.name} | {one.meaning} |" in card for one in plan.candidates.values())
+
+
+def test_the_confidence_is_that_of_a_run_that_did_not_see_the_held_out_pairs(tmp_path):
+    for dev, wanted in ((0, "lstm-0"), (9, "final-lstm-0")):
+        (tmp_path / str(dev)).mkdir()
+        plan = make_plan(tmp_path / str(dev))
+        plan = replace(plan, held_out=plan.held_out | {"dev": dev})
+        race, started = raced(plan, lambda entry: 0.8 if entry.candidate == "lstm" else 0.2)
+        assert len({entry.epochs for entry in started if entry.candidate == "lstm"}) > 1
+        finish(race, tmp_path / str(dev) / "model")
+        assert (tmp_path / str(dev) / "model" / "confidence.json").read_text() == wanted
 
 
 def test_a_race_that_was_stopped_can_be_moved(tmp_path):
