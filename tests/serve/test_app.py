@@ -82,6 +82,15 @@ class TestPredictions:
         batches = server.metrics.registry.get_sample_value("ftor_batch_sentences_count", {"model": "tiny"})
         assert batches < len(sentences)
 
+    def test_new_words_do_not_fill_the_memory(self, serve, model, monkeypatch):
+        loads = []
+        server = serve(load=lambda: loads.append(1) or model)
+        monkeypatch.setattr("ftor.serve.hosting.NEW_WORDS", 0)
+        monkeypatch.setattr(model, "_trained_words", 5)  # as if the others had been looked up since
+        assert server.predict("a").status == 200
+        assert server.predict("b").status == 200
+        assert len(loads) == 3
+
 
 class TestGrammars:
     def test_are_chosen_by_name(self, serve):

@@ -72,7 +72,7 @@ class Host:
                 self._grammars[called] = self._usable(grammar)
             except FtorError as error:
                 self.refused[called] = str(error)
-        self._warm_up()
+        self._try(OWN)  # kernels are compiled and the grammar is read before the first request
         self.queue: Batcher[Options] = Batcher(self.predict, limits, metrics.of(name), name)
         metrics.watch(name, self.queue.__len__)
 
@@ -143,11 +143,8 @@ class Host:
         self._try(compiled)
         return compiled
 
-    def _warm_up(self) -> None:
-        """Have kernels compiled and the grammar read before the first request."""
-        self._try(OWN)
-
     def _try(self, grammar: Grammar | str) -> None:
+        """Predict something."""
         words = self.model.trained_words[:1] or ["a"]
         emphasis = words[:1] if self.model.config.data.emphasis else None
         self.model.predict([words], emphasis=emphasis, grammar=grammar, n_best=2)
