@@ -16,7 +16,7 @@ def test_bad_requests_among_good_ones(trained):
     sentences = [f"{first} {second}" for first in "abcdef" for second in "ghijk"]
     direct = model.predict(sentences, structure=False)
     expected = {sentence: one.text for sentence, one in zip(sentences, direct, strict=True)}
-    with Served({"tiny": lambda: model}, body=BODY, seconds=2) as served:
+    with Served({"tiny": model}, body=BODY, seconds=2) as served:
         soak = Soak(Server(psutil.Process(), served.port), expected)
         asyncio.run(soak.run(300))
         assert asyncio.run(load(served.port, 2, 10, sentences))["per_s"] > 0

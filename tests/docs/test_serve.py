@@ -18,7 +18,7 @@ PAGE = "docs/how-to/serve.md"
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
 def test_requests_are_answered(trained):
     model = Model.load(trained)
-    with Served({"tiny": lambda: model}, {"my": Grammar.parse("A -> 'a'")}, keys=["KEY"]) as served:
+    with Served({"tiny": model}, {"my": Grammar.parse("A -> 'a'")}, keys=["KEY"]) as served:
         requests = [request for block in blocks(PAGE, "sh") for request in block.split("\ncurl ")]
         for request in requests:
             command = request.removeprefix("curl ").replace("http://127.0.0.1:8000", served.url)
@@ -35,7 +35,7 @@ def test_requests_are_answered(trained):
 
 def test_fields_paths_and_limits_are_those_of_the_server(trained):
     text = PAGES[PAGE].read_text("utf-8")
-    served = Served({"tiny": lambda: Model.load(trained)})
+    served = Served({"tiny": Model.load(trained)})
     described = served.app.openapi()
     body = described["paths"]["/v1/predict"]["post"]["requestBody"]["content"]["application/json"]["schema"]
     assert [name for name in (*body["properties"], *described["paths"]) if f"`{name}`" not in text] == []

@@ -20,8 +20,8 @@ def serve(model: Model) -> Iterator[Callable[..., Served]]:
     """Start servers of the model, which listen to this machine only; see `Served`."""
     with ExitStack() as stack:
 
-        def start(*, load: Callable[[], Any] = lambda: model, **options: Any) -> Served:
-            return stack.enter_context(Served({"tiny": load}, **options))
+        def start(*, model: Any = model, **options: Any) -> Served:
+            return stack.enter_context(Served({"tiny": model}, **options))
 
         yield start
 
@@ -29,5 +29,5 @@ def serve(model: Model) -> Iterator[Callable[..., Served]]:
 @pytest.fixture(scope="module")
 def served(model: Model) -> Iterator[Served]:
     """Give a server of the model with the usual limits."""
-    with Served({"tiny": lambda: model}) as server:
+    with Served({"tiny": model}) as server:
         yield server

@@ -83,13 +83,13 @@ class TestPredictions:
         assert batches < len(sentences)
 
     def test_new_words_do_not_fill_the_memory(self, serve, model, monkeypatch):
-        loads = []
-        server = serve(load=lambda: loads.append(1) or model)
-        monkeypatch.setattr("ftor.serve.hosting.NEW_WORDS", 0)
-        monkeypatch.setattr(model, "_trained_words", 5)  # as if the others had been looked up since
+        forgetful = Forgetful(model)
+        server = serve(model=forgetful)
         assert server.predict("a").status == 200
+        assert forgetful.times == 0
+        monkeypatch.setattr("ftor.serve.hosting.NEW_WORDS", -1)
         assert server.predict("b").status == 200
-        assert len(loads) == 3
+        assert forgetful.times == 1
 
 
 class TestGrammars:
@@ -108,7 +108,7 @@ class TestGrammars:
             refused(server.predict("a", grammar=name), 422, "grammar: tiny has own, none, mine")
 
     def test_one_that_the_model_cannot_use_is_left_out(self, serve):
-        server = serve(load=lambda: autoregressive(), grammars={"mine": Grammar.parse(GRAMMAR)})
+        server = serve(model=autoregressive(), grammars={"mine": Grammar.parse(GRAMMAR)})
         assert "cannot decode with a grammar" in server.hosts[0].refused["mine"]
         assert server.ask("/v1/models").json["models"][0]["grammars"] == ["own", "none"]
 
@@ -183,7 +183,7 @@ class TestRefusals:
 
     def test_a_full_queue_and_a_late_answer(self, serve, model):
         slow = Slow(model)
-        server = serve(load=lambda: slow, queue=1, seconds=1.0, wait=0)
+        server = serve(model=slow, queue=1, seconds=1.0, wait=0)
         slow.gate.clear()
         answers = []
         first = threading.Thread(target=lambda: answers.append(server.predict("a")))
@@ -200,7 +200,7 @@ class TestRefusals:
         assert server.predict("a").status == 200
 
     def test_an_error_of_our_own_is_one_500_and_costs_no_other(self, serve, model, caplog):
-        server = serve(load=lambda: Failing(model), wait=0.2)
+        server = serve(model=Failing(model), wait=0.2)
         answers = {}
         threads = [
             threading.Thread(target=lambda text=text: answers.update({text: server.predict(text)}))
@@ -245,6 +245,13 @@ class Slow(Wrapped):
     def predict(self, sentences, **options):
         self.gate.wait(20)
         return self._model.predict(sentences, **options)
+
+
+class Forgetful(Wrapped):
+    times = 0
+
+    def forget_words(self):
+        self.times += 1
 
 
 class Failing(Wrapped):
@@ -324,7 +331,7 @@ class TestOthers:
 
     def test_a_client_that_hangs_up_is_forgotten(self, serve, model):
         slow = Slow(model)
-        server = serve(load=lambda: slow, wait=0)
+        server = serve(model=slow, wait=0)
         slow.gate.clear()
         body = json.dumps({"sentences": ["a"]})
         for _ in range(3):
@@ -341,7 +348,7 @@ class TestOthers:
 
     def test_stopping_finishes_what_runs(self, serve, model):
         slow = Slow(model)
-        server = serve(load=lambda: slow, wait=0)
+        server = serve(model=slow, wait=0)
         slow.gate.clear()
         answers = []
         clients = [

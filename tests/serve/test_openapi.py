@@ -13,7 +13,7 @@ EXAMPLES = {"/v1/predict": 40, "/v1/models": 3, "/health": 3, "/metrics": 3}
 def test_made_up_requests_are_answered_as_described(trained):
     schemathesis = pytest.importorskip("schemathesis")
     model = Model.load(trained)
-    with Served({"tiny": lambda: model}, wait=0) as served:
+    with Served({"tiny": model}, wait=0) as served:
         schema = schemathesis.openapi.from_url(f"{served.url}/openapi.json")
         operations = [operation.ok() for operation in schema.get_all_operations()]
         assert {operation.path for operation in operations} == set(EXAMPLES)

@@ -30,7 +30,7 @@ def browser():
 @pytest.fixture(scope="module")
 def served(trained):
     models = {"tiny": Model.load(trained), "lstm": Model.load(ROOT / "tests/model/saved/0.1.0/lstm")}
-    with Served({name: lambda model=model: model for name, model in models.items()}) as server:
+    with Served(models) as server:
         yield server
 
 
@@ -172,7 +172,7 @@ def test_the_description_of_the_api(browser, served):
 
 
 def test_a_key_is_asked_for(browser, trained):
-    with Served({"tiny": lambda: Model.load(trained)}, keys=["open"]) as locked:
+    with Served({"tiny": Model.load(trained)}, keys=["open"]) as locked:
         page = browser.new_page()
         page.goto(locked.url)
         page.wait_for_selector("#key:visible")

@@ -4,7 +4,7 @@ import http.client
 import json
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -39,14 +39,16 @@ class Served:
 
     def __init__(
         self,
-        models: Mapping[str, Callable[[], Model]],
+        models: Mapping[str, Model],
         grammars: Mapping[str, Grammar] | None = None,
         keys: Iterable[str] = (),
         log_sentences: bool = False,
         **limits: Any,
     ) -> None:
         bounds, self.metrics = Limits(**limits), Metrics()
-        self.hosts = [Host(name, load, grammars or {}, bounds, self.metrics) for name, load in models.items()]
+        self.hosts = [
+            Host(name, model, grammars or {}, bounds, self.metrics) for name, model in models.items()
+        ]
         self.app = make_app(self.hosts, bounds, self.metrics, Keys(keys), log_sentences)
         self._socket = listen("127.0.0.1", 0)
         self.port = self._socket.getsockname()[1]

@@ -56,9 +56,7 @@ def serve(
 
     Needs pip install 'ftor[serve]'. Stops at Ctrl+C or SIGTERM, after what is running.
     """
-    from functools import partial  # here for start-up time
-
-    import ftor
+    import ftor  # here for start-up time
     from ftor.serve.app import make_app
     from ftor.serve.hosting import Host
     from ftor.serve.limits import Limits
@@ -79,8 +77,8 @@ def serve(
         hosts = []
         for name, folder in named.items():
             report.say(f"loading {name}")
-            load = partial(ftor.load, folder, data_folder=data_dir)
-            hosts.append(Host(name, load, grammars, limits, metrics))
+            model = ftor.load(folder, data_folder=data_dir)
+            hosts.append(Host(name, model, grammars, limits, metrics))
             for problem in hosts[-1].refused.values():
                 report.warn(f"{name} is served without this grammar: {problem}")
         log_to_stderr()

@@ -130,18 +130,19 @@ class Batcher(Generic[Options]):
             new = [job for job, _ in parts if job.started is None]
             for job in new:
                 job.started = begin
-            for job, outcome in self._answers(parts):
+            answers = self._answers(parts)
+            seconds = time.monotonic() - begin
+            self._pace += 0.1 * (seconds / len(parts) - self._pace)
+            if self._watcher is not None:
+                sentences = sum(len(some) for _, some in parts)
+                self._watcher.batch(sentences, [begin - job.arrived for job in new], seconds)
+            for job, outcome in answers:
                 if isinstance(outcome, Exception):
                     self._end(job, outcome)
                     continue
                 job.records += outcome
                 if not job.rest:
                     self._end(job)
-            seconds = time.monotonic() - begin
-            self._pace += 0.1 * (seconds / len(parts) - self._pace)
-            if self._watcher is not None:
-                sentences = sum(len(some) for _, some in parts)
-                self._watcher.batch(sentences, [begin - job.arrived for job in new], seconds)
 
     def _next(self) -> list[tuple[Job[Options], Sequence[str]]] | None:
         """Wait for the next batch: jobs, and which of their sentences. None at the end."""

@@ -1,7 +1,7 @@
 """A model behind a server: its name, the grammars that it can decode with, and its queue."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ from ftor.text.reading import DataError
 
 NONE = "none"
 NEW_WORDS = 10_000
-"""A model that has looked up so many new words is read anew, so that clients cannot fill the memory."""
+"""A model that has looked up so many new words forgets them, so that clients cannot fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,12 @@ class Host:
 
     Args:
         name: what clients call it.
-        load: reads the model.
+        model: the model. From now on, only the thread of the queue may use it.
         grammars: by name, those that clients may choose. One that the model cannot use is left out.
         limits: bounds on requests.
         metrics: hear of every batch.
 
     Attributes:
-        model: the model. Only the thread of the queue uses it.
         queue: takes jobs.
         refused: why grammars were left out, by name.
     """
@@ -58,13 +57,12 @@ class Host:
     def __init__(
         self,
         name: str,
-        load: Callable[[], Model],
+        model: Model,
         grammars: Mapping[str, Grammar],
         limits: Limits,
         metrics: Metrics,
     ) -> None:
-        self.name, self._load, self._limits = name, load, limits
-        self.model = load()
+        self.name, self.model, self._limits = name, model, limits
         self.refused: dict[str, str] = {}
         self._grammars: dict[str, Grammar | str | None] = {OWN: OWN, NONE: None}
         for called, grammar in grammars.items():
@@ -110,7 +108,7 @@ class Host:
             for row, prediction in zip(good, predictions, strict=True):
                 outcomes[row] = self._record(sentences[row], prediction)
         if len(self.model.vocabularies.source.tokens) - len(self.model.trained_words) > NEW_WORDS:
-            self.model = self._load()
+            self.model.forget_words()
         return [outcome for outcome in outcomes if outcome is not None]
 
     def _problem(self, sentence: str) -> Record | Exception | None:
