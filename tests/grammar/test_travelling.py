@@ -8,6 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from ftor.grammar import Grammar, GrammarError, shipped_grammars
+from ftor.grammar.writing import left_recursive
 from oracles import gbnf
 from oracles import grammar as oracle
 
@@ -83,6 +84,25 @@ def test_gbnf_derives_the_strings_with_one_space_between_words(grammar):
     assume(any(wanted))
     text = Grammar.parse(oracle.write(grammar)).export("gbnf")
     assert gbnf.texts(text, 2 * LONGEST - 1, SENTENCE) == {" ".join(string) for string in wanted}
+
+
+def test_gbnf_has_loops_where_a_rule_begins_with_itself():
+    grammar = Grammar.parse("S -> S 'and' A | S B | S S | S | A\nA -> 'a' | 'b'\nB -> () | 'c'")
+    text = grammar.export("gbnf")
+    assert 'root ::= (a) (" and " a | " " b | " " root)*\n' in text
+    wanted = oracle.language(
+        {"S": [["S", "'and", "A"], ["S", "B"], ["S", "S"], ["A"]], "A": [["'a"], ["'b"]], "B": [[], ["'c"]]},
+        4,
+    )
+    assert gbnf.texts(text, 7) == {" ".join(string) for string in wanted if len(" ".join(string)) <= 7}
+    assert "refuses" not in text
+    circle = Grammar.parse("S -> A 'x' | 'y'\nA -> S 'z'").export("gbnf")
+    assert "# Left-recursive through other rules, which llama.cpp refuses: root, a.\n" in circle
+
+
+@pytest.mark.parametrize("name", shipped_grammars())
+def test_no_shipped_grammar_is_left_recursive(name):
+    assert left_recursive(Grammar.read(name).rules) == []
 
 
 @pytest.mark.parametrize("name", shipped_grammars())

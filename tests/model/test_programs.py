@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 import ftor
+from ftor.grammar import Grammar
 from ftor.text.programs import Programs
 from ftor.text.reading import Pair, read_pairs
 from support.tiny import run_here, set_arguments
@@ -202,3 +203,20 @@ def test_training_with_your_own_grammar(tmp_path):
     model = ftor.load(tmp_path / "model")
     assert model.grammar.accepts(model.programs.encode(PAIRS[0][1]))
     assert all(prediction.well_formed for prediction in model.predict([source for source, _ in PAIRS]))
+
+
+def test_the_grammar_is_exported_in_words(home):
+    finished = run_here("grammar", "export", home / "model", "--format", "gbnf")
+    assert (finished.code, finished.err) == (0, "")
+    grammar = Grammar.parse(finished.out, "exported", "gbnf")
+    for _, target in PAIRS:
+        assert grammar.accepts(target.replace("(", " ( ").replace(")", " ) ").split())
+    assert not grammar.accepts(["(", "set", ")"])
+
+
+def test_the_explanation_shows_the_program(home):
+    finished = run_here("explain", home / "model", PAIRS[0][0])
+    assert finished.code == 0, finished.err
+    (program,) = ftor.load(home / "model").predict([PAIRS[0][0]])
+    lines = [line.split(maxsplit=1) for line in finished.out.splitlines() if line.strip()]
+    assert ["program", program.text] in [[one.strip() for one in line] for line in lines]

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 def serve(
     folders: Annotated[
         list[str],
-        typer.Argument(metavar="DIR", help="Model folders. The first is the default. NAME=DIR names one."),
+        typer.Argument(
+            metavar="DIR",
+            help="Model folders, or hf://owner/name. The first is the default. NAME=DIR names one.",
+        ),
     ],
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where to listen. 0.0.0.0 is every network.")
@@ -28,7 +31,7 @@ def serve(
     ] = None,
     grammar: Annotated[
         list[str] | None,
-        typer.Option(metavar="G.cfg", help="A grammar that clients may choose. May be given several times."),
+        typer.Option(metavar="G", help="A grammar that clients may choose. May be given several times."),
     ] = None,
     max_body: Annotated[int, typer.Option(metavar="N", min=1, help="Bytes of a request.")] = 1_000_000,
     max_sentences: Annotated[int, typer.Option(metavar="N", min=1, help="Sentences of a request.")] = 64,

@@ -126,6 +126,7 @@ class _Style:
         comment: what a comment starts with.
         joint: between the words of a name.
         merges: whether strings in a row are written as one.
+        loops: whether rules that begin with themselves are written as loops, because readers refuse them.
     """
 
     start: str
@@ -136,11 +137,12 @@ class _Style:
     comment: str
     joint: str
     merges: bool
+    loops: bool
 
 
 STYLES = {
-    "lark": _Style("start", "COPY", r"/\S+/", ": ", "\n    | ", "//", "_", merges=False),
-    "gbnf": _Style("root", "copy", r"[^ \t\n\r]+", " ::= ", " |\n    ", "#", "-", merges=True),
+    "lark": _Style("start", "COPY", r"/\S+/", ": ", "\n    | ", "//", "_", merges=False, loops=False),
+    "gbnf": _Style("root", "copy", r"[^ \t\n\r]+", " ::= ", " |\n    ", "#", "-", merges=True, loops=True),
 }
 
 
@@ -160,13 +162,49 @@ def write_characters(
     empty = first in nullable_symbols([(rule.name, rule.parts) for rule in rules])
     names = _names(rows, None if empty else first, style)
     lines = [f"{style.comment} Words are separated by one space."]
+    if style.loops and (circles := left_recursive(rules)):
+        recursive = ", ".join(names[name] for name in circles)
+        lines.append(
+            f"{style.comment} Left-recursive through other rules, which llama.cpp refuses: {recursive}."
+        )
     if empty:
         lines.append(f"{style.start}{style.arrow}{names[first]}?")
     for name, some in rows.items():
-        lines.append(_characters_rule(names[name], [_row(row, names, style) for row in some], style))
+        alternatives = [_row(row, names, style) for row in some if not style.loops or row[0][0] != name]
+        tails = [tail for row in some if row[0][0] == name for tail in _tails(row[1:])]
+        if style.loops and tails:
+            more = " | ".join(dict.fromkeys(_row(tail, names, style, after=True) for tail in tails))
+            alternatives = [f"({' | '.join(alternatives)}) ({more})*"]
+        lines.append(_characters_rule(names[name], alternatives, style))
     if any(isinstance(part, Words) and part.copy for rule in rules for part in rule.parts):
         lines += _copy_rule(style, sentence)
     return "\n".join(lines) + "\n"
+
+
+def _tails(row: Row) -> Iterator[Row]:
+    """What can follow the first part of a row without being empty."""
+    for place, (part, optional) in enumerate(row):
+        yield [(part, False), *row[place + 1 :]]
+        if not optional:
+            break
+
+
+def left_recursive(rules: Sequence[Rule]) -> list[str]:
+    """The names that begin with themselves through other rules. One rule alone can be written as a loop."""
+    firsts = {
+        name: {row[0][0] for row in some if isinstance(row[0][0], str)} - {name}
+        for name, some in joined(rules).items()
+    }
+    found = []
+    for name in firsts:
+        reached, waiting = set[Part](), list(firsts[name])
+        while waiting:
+            part = waiting.pop()
+            if part not in reached:
+                reached.add(part)
+                waiting += firsts[str(part)]
+        found += [name] * (name in reached)
+    return found
 
 
 def _copy_rule(style: _Style, sentence: Sequence[str] | None) -> list[str]:
@@ -184,8 +222,9 @@ def _characters_rule(name: str, alternatives: Sequence[str], style: _Style) -> s
     return line if len(line) <= WIDTH else name + style.arrow + style.bar.join(alternatives)
 
 
-def _row(row: Row, names: Mapping[str, str], style: _Style) -> str:
-    if len(row) == 1:
+def _row(row: Row, names: Mapping[str, str], style: _Style, after: bool = False) -> str:
+    """A row with spaces between its parts, and `after` other parts with one before it."""
+    if len(row) == 1 and not after:
         return _character_part(row[0][0], names, style, alone=True)
     pieces: list[str] = []
     for number, (part, optional) in enumerate(row):
@@ -193,7 +232,7 @@ def _row(row: Row, names: Mapping[str, str], style: _Style) -> str:
         if optional:
             pieces.append(f'(" " {written})?')
         else:
-            pieces += [*['" "'] * (number > 0), written]
+            pieces += [*['" "'] * (number > 0 or after), written]
     return " ".join(_merged(pieces) if style.merges else pieces)
 
 
