@@ -15,6 +15,7 @@ import typer
 from ftor.cli.main import app
 from ftor.config import Config
 from ftor.grammar import Grammar
+from ftor.metrics.mistakes import Mistake
 from support import tiny
 from support.archives import zip_of
 from support.pages import PAGES, ROOT, blocks, commands, mentioned
@@ -33,7 +34,16 @@ REAL = ("README.md", "docs/getting-started/first-model.md")
 """Pages whose commands are run as they stand, see test_readme.py."""
 EVERYTHING_RUNS = [
     f"docs/how-to/{page}.md"
-    for page in ("align", "configure", "programs", "results", "train", "use-a-model", "when-it-does-not-work")
+    for page in (
+        "align",
+        "configure",
+        "evaluate",
+        "programs",
+        "results",
+        "train",
+        "use-a-model",
+        "when-it-does-not-work",
+    )
 ]
 TESTED_ELSEWHERE = (
     "docs/concepts/distributions.md",
@@ -146,10 +156,10 @@ def add_files_of(page, folder, trained):
     if page == "docs/how-to/rewrite-sentences.md":
         for name in ("a.tsv", "b.tsv"):
             (folder / name).write_text("a big dog ; big\tbig big\nthe dog ; dog\tdog dog\n" * 4, "utf-8")
-    if page == "docs/how-to/use-a-model.md":
+    if page in ("docs/how-to/use-a-model.md", "docs/how-to/evaluate.md"):
         for name in ("mirror-0", "mine-0"):
             shutil.copytree(trained, folder / "runs" / name)
-    if page == "docs/how-to/programs.md":
+    if page in ("docs/how-to/programs.md", "docs/how-to/evaluate.md"):
         shutil.copytree(ROOT / "examples/home/programs", folder / "examples/home/programs")
     if "results" in page or "reproduce" in page:
         shutil.copytree(ROOT / "results", folder / "results")
@@ -282,3 +292,9 @@ def test_the_search_space_of_the_tuning_page_has_keys_that_exist():
     for path in tomllib.loads(space):
         section, key = path.split(".")
         assert any(key in config[section] for config in configs)
+
+
+def test_the_evaluation_page_has_every_class_of_mistakes():
+    text = PAGES["docs/how-to/evaluate.md"].read_text("utf-8")
+    rows = [f"| {mistake} | {mistake.meaning} |" for mistake in Mistake]
+    assert "\n".join(rows) in text

@@ -12,6 +12,7 @@ from ftor.model.evaluation import Evaluation
 from ftor.model.model import Model
 from ftor.model.prediction import Prediction
 from ftor.show.report import sections
+from ftor.show.report.confidence import confidence
 from ftor.show.report.elements import page, tag
 from ftor.show.report.mistakes import mistakes, shown_rows
 from ftor.text.reading import Pair
@@ -60,6 +61,7 @@ def report(model: Model, evaluation: Evaluation, question: Question, examples: i
         sections.novelty(evaluation, model.vocabularies, question.training, question.missing),
         mistakes(evaluation, examples, explained),
         sections.words(evaluation),
+        confidence(evaluation.reliability),
     ]
     shown = [part for part in parts if part is not None]
     title = f"{model.config.name} on {question.file}"

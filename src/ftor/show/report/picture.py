@@ -19,8 +19,8 @@ LONGEST = 30
 """Characters of a label."""
 LETTER, LINE = 7.3, 21
 """Width of a letter and height of a line, for a font size of 12 units."""
-GAP, SPACE = 84, 24
-"""Between the words and the output, and between the output and the gold."""
+SPACE = 24
+"""Between the output and the gold."""
 START = "‹start›"
 
 
@@ -51,7 +51,8 @@ def alignment_picture(prediction: Prediction, structure: Structure, gold: Sequen
     middle, right = max(middle, LETTER * len("output")), max(right, LETTER * len("gold"))
     left = max(left, LETTER * len("sentence"))
     lines = max(len(labels), len(rows))
-    output_x, gold_x = left + GAP, left + GAP + middle + SPACE
+    output_x = left + min(70 + 4 * lines, 190)  # steep lines are hard to follow
+    gold_x = output_x + middle + SPACE
     y = [LINE * (1.5 + (place + 0.5) * lines / len(labels)) for place in range(len(labels))]
     row_y = [LINE * (1.5 + (place + 0.5) * lines / max(len(rows), 1)) for place in range(len(rows))]
     places = {output: row_y[place] for place, (output, _) in enumerate(rows) if output is not None}
@@ -96,7 +97,7 @@ def _links(
         for o, weight in enumerate(row)
         if weight >= FAINTEST
     )
-    bend = (right - left) / 2
+    bend = 0.3 * (right - left)
     return [
         tag(
             "path",
