@@ -9,6 +9,8 @@ import time
 import pytest
 
 from ftor.grammar import Grammar
+from ftor.model.model import Model
+from ftor.serve.schema import PredictResponse
 from support.pages import ROOT
 
 GRAMMAR = "Start -> 'a' 'b' | 'a' 'b' 'b' 'a' | 'b' 'a'"
@@ -91,6 +93,28 @@ class TestPredictions:
         assert server.predict("b").status == 200
         assert forgetful.times == 1
 
+    def test_a_calibrated_model_says_how_sure_it_is_and_abstains(self, serve, trained, data):
+        calibrated = Model.load(trained)
+        calibrated.calibrate(data / "train.tsv")
+        server = serve(model=calibrated)
+        assert server.ask("/v1/models").json["models"][0]["calibrated"] is True
+        sure = server.predict("a b c", n_best=3)
+        (record,) = sure.json["predictions"]
+        assert 0 <= record["confidence"] <= 1
+        assert [one["share"] for one in record["alternatives"]]
+        unsure = server.predict("a b c", n_best=3, min_confidence=1)
+        (withheld,) = unsure.json["predictions"]
+        assert (withheld["abstained"], withheld["prediction"]) == (True, None)
+        assert withheld["alternatives"][0]["prediction"] == record["prediction"]
+        for answer in (sure, unsure):
+            assert PredictResponse.model_validate_json(answer.body)
+
+    def test_a_model_that_is_not_calibrated_cannot_abstain(self, served):
+        refused(served.predict("a", min_confidence=0.5), 422, "the model is not calibrated")
+        body = served.ask("/openapi.json").json["paths"]["/v1/predict"]["post"]["requestBody"]
+        fields = body["content"]["application/json"]["schema"]["properties"]
+        assert fields["min_confidence"]["type"] == "null"
+
 
 class TestGrammars:
     def test_are_chosen_by_name(self, serve):
@@ -114,8 +138,6 @@ class TestGrammars:
 
 
 def autoregressive():
-    from ftor.model.model import Model
-
     return Model.load(ROOT / "tests/model/saved/0.1.0/autoregressive")
 
 

@@ -175,6 +175,8 @@ def _request_body(hosts: Sequence[Host], limits: Limits) -> dict[str, Any]:
     fields["n_best"]["maximum"] = limits.n_best
     fields["model"] |= {"enum": [*(host.name for host in hosts), None]}
     fields["grammar"] |= {"enum": list(dict.fromkeys(name for host in hosts for name in host.grammars))}
+    if not any(host.calibrated for host in hosts):
+        fields["min_confidence"] = {"type": "null", "description": "No model of this server is calibrated."}
     return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 

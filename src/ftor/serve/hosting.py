@@ -79,6 +79,11 @@ class Host:
         """The names of grammars that clients may choose."""
         return list(self._grammars)
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether answers have a confidence."""
+        return self.model.calibration is not None
+
     def describe(self) -> dict[str, Any]:
         """What clients may know of the model."""
         config = self.model.config
@@ -89,6 +94,7 @@ class Host:
             "grammars": self.grammars,
             "has_grammar": self.model.uses_grammar,
             "structure": config.model.structured,
+            "calibrated": self.calibrated,
             "emphasis": config.data.emphasis,
             "words": self.model.trained_words[:8],
         }

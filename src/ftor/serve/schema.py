@@ -105,6 +105,7 @@ class ModelDescription(BaseModel):
     grammars: list[str]
     has_grammar: Annotated[bool, Field(description="Whether `own` is a grammar.")]
     structure: bool
+    calibrated: Annotated[bool, Field(description="Whether answers have a confidence.")]
     emphasis: Annotated[bool, Field(description="Whether sentences are `sentence ; word`.")]
     words: Annotated[list[str], Field(description="Some words of its vocabulary.")]
 

@@ -66,6 +66,8 @@ function showModel() {
   const grammars = model.grammars.filter((name) => name !== "none" || model.has_grammar);
   choose(by("grammar"), grammars.map((name) => [name, names[name] ?? name]));
   by("grammar-option").hidden = grammars.length < 2;
+  by("abstain-option").hidden = !model.calibrated;
+  if (!model.calibrated) by("abstain").value = "";
   by("about").textContent = `${model.name}: ${model.description}`;
   document.title = `${model.name} – ftor`;
   const example = model.words.slice(0, 4).join(" ");
@@ -86,7 +88,7 @@ function bar(value) {
 
 // A calibrated confidence if there is one, else the probability that the model gives.
 function certainty(record) {
-  if (record.confidence !== null) return { value: record.confidence, name: "confidence", text: "likely to be right" };
+  if (record.confidence !== null) return { value: record.confidence, name: "confidence", text: record.abstained ? "too unsure of its best answer" : "likely to be right" };
   const value = record.score === null ? 0 : Math.min(Math.exp(record.score), 1);
   return { value, name: "probability", text: "by the model’s own account; it is not calibrated" };
 }
@@ -129,6 +131,7 @@ function compared(text, reference) {
 
 function showAlternatives(record) {
   const answer = record.prediction ?? record.alternatives[0]?.prediction ?? "";
+  const first = record.prediction === null ? 1 : 2; // a withheld answer heads the alternatives
   by("alternatives").replaceChildren(...record.alternatives.map((alternative, place) => {
     const item = html("li");
     const code = html("code");
@@ -136,7 +139,7 @@ function showAlternatives(record) {
     const { value, name } = certainty(alternative);
     const number = html("span", percent(value), "number");
     number.setAttribute("aria-label", `${name} ${percent(value)}`);
-    item.append(html("span", `${place + 2}.`, "place"), code, bar(value), number);
+    item.append(html("span", `${place + first}.`, "place"), code, bar(value), number);
     return item;
   }));
   by("alternatives-part").hidden = !record.alternatives.length;
@@ -197,6 +200,7 @@ async function answer() {
   if (!text || !models.length) return;
   const turn = ++asked;
   const body = { sentences: [text], model: by("model").value, grammar: by("grammar").value, n_best: Number(by("n-best").value), structure: true };
+  if (by("abstain").value) body.min_confidence = Number(by("abstain").value);
   by("submit").setAttribute("aria-disabled", "true");
   by("status").textContent = "Answering…";
   try {
