@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -173,3 +174,14 @@ def test_unknown_words_are_named_once(trained):
     assert finished.code == 0
     assert [line.get("unknown") for line in json_lines(finished)] == [["zig"], ["zig", "zag"], None]
     assert finished.err == ("warning: 2 unknown words, which training did not have: zig, zag\n")
+
+
+def test_an_interrupted_run_says_how_to_finish_it(trained, tmp_path):
+    shutil.copytree(trained, tmp_path / "run")
+    (tmp_path / "run" / "metrics.json").unlink()
+    finished = run_here("predict", tmp_path / "run", "a b")
+    assert finished.out == run_here("predict", trained, "a b").out
+    assert finished.err == (
+        f"warning: {tmp_path / 'run'}: its training has not finished; if it was interrupted, "
+        f"`ftor train --resume {tmp_path / 'run'}` continues it\n"
+    )

@@ -9,8 +9,10 @@ import shutil
 import tomllib
 from pathlib import Path
 
+import pyarrow
 import pytest
 import typer
+from pyarrow import parquet
 
 from ftor.cli.main import app
 from ftor.config import Config
@@ -156,7 +158,9 @@ def add_files_of(page, folder, trained):
     if page == "docs/how-to/rewrite-sentences.md":
         for name in ("a.tsv", "b.tsv"):
             (folder / name).write_text("a big dog ; big\tbig big\nthe dog ; dog\tdog dog\n" * 4, "utf-8")
-    if page in ("docs/how-to/use-a-model.md", "docs/how-to/evaluate.md"):
+    if page == "docs/how-to/corpora.md":
+        parquet.write_table(pyarrow.table({"sentence": ["a b", "c d e"]}), folder / "sentences.parquet")
+    if page in ("docs/how-to/corpora.md", "docs/how-to/use-a-model.md", "docs/how-to/evaluate.md"):
         for name in ("mirror-0", "mine-0"):
             shutil.copytree(trained, folder / "runs" / name)
     if page in ("docs/how-to/programs.md", "docs/how-to/evaluate.md"):
@@ -182,6 +186,8 @@ def made_small(words):
         return None, "needs a model with a grammar"
     if path == "reproduce":
         return [*words, "--dry-run"], None
+    if path == "predict" and values["ray"]:
+        return None, "needs a cluster, see test_cluster.py"
     if path in ("predict", "evaluate", "explain"):
         return (words, None) if Path(values["folder"]).exists() else (None, "needs a model of published data")
     if path == "data generate" and values["size"]:

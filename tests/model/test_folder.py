@@ -85,6 +85,17 @@ class TestDamage:
         with pytest.raises(CheckpointError, match=r"model.safetensors: no such file"):
             ftor.load(damaged)
 
+    def test_a_run_without_a_model_yet_says_how_to_go_on(self, damaged):
+        message = rf"{damaged}: its training has not got to a model yet; .*`ftor train --resume {damaged}`"
+        (damaged / "checkpoint.safetensors").touch()
+        (damaged / "model.safetensors").unlink()
+        with pytest.raises(CheckpointError, match=message):
+            ftor.load(damaged)
+        for name in ("checkpoint.safetensors", "vocab.json"):  # it was stopped at once
+            (damaged / name).unlink()
+        with pytest.raises(CheckpointError, match=message):
+            ftor.load(damaged)
+
     def test_weights_are_those_of_another_model(self, damaged):
         text = (damaged / "config.toml").read_text()
         (damaged / "config.toml").write_text(re.sub(r"width = 16", "width = 18", text, count=1))

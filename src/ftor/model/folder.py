@@ -23,11 +23,30 @@ WORDS_FILE = "vocab.json"
 GRAMMAR_FILE = "grammar.cfg"
 WEIGHTS_FILE = "model.safetensors"
 PROGRAMS_FILE = "programs.json"
+METRICS_FILE, CHECKPOINT_FILE = "metrics.json", "checkpoint.safetensors"
+"""What a run writes at its end, and while it trains."""
 
 
 def copying_of(config: Config) -> Copying | None:
     """The copy rules of an experiment, if its network copies."""
     return Copying.of(config.data) if config.model.copies else None
+
+
+def unfinished(folder: Path) -> str | None:
+    """How to finish a run that was interrupted. None if the folder is not one of such a run."""
+    model = [(folder / name).exists() for name in (WORDS_FILE, WEIGHTS_FILE)]
+    begun = (folder / CHECKPOINT_FILE).exists() or ((folder / CONFIG_FILE).exists() and not any(model))
+    if not begun or (folder / METRICS_FILE).exists():
+        return None
+    missing = "its training has not finished" if all(model) else "its training has not got to a model yet"
+    return f"{folder}: {missing}; if it was interrupted, `ftor train --resume {folder}` continues it"
+
+
+def require_trained(folder: Path) -> None:
+    """Raise if the folder is that of a run without a model yet."""
+    reason = unfinished(folder)
+    if reason is not None and not ((folder / WORDS_FILE).exists() and (folder / WEIGHTS_FILE).exists()):
+        raise CheckpointError(reason)
 
 
 def read_description(folder: Path) -> tuple[Config, Vocabularies]:

@@ -21,6 +21,7 @@ from ftor.model.folder import (
     read_description,
     read_network,
     read_programs,
+    require_trained,
     write_description,
 )
 from ftor.model.hub import local_folder, push
@@ -88,6 +89,7 @@ class TrainedNetwork:
     ) -> Self:
         """Read a model folder. See `ftor.load`."""
         folder = local_folder(folder)
+        require_trained(folder)
         config, words = read_description(folder)
         network, vocabularies = read_network(folder, config, words)
         programs = read_programs(folder)

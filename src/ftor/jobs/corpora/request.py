@@ -10,6 +10,7 @@ import torch
 from pydantic import TypeAdapter
 
 from ftor.grammar import Grammar
+from ftor.model.folder import unfinished
 from ftor.model.model import OWN, Model
 from ftor.model.prediction import error_record
 from ftor.reporting import Report
@@ -82,7 +83,10 @@ class Predictor:
     def __init__(self, request: Request) -> None:
         torch.set_num_threads(request.threads)
         self._model = Model.load(request.folder, data_folder=request.data_folder)
-        self._request, self._warned = request, False
+        assert self._model.folder is not None
+        reason = unfinished(self._model.folder)
+        self._request, self._warnings = request, [] if reason is None else [reason]
+        self._warned = False
         self._structure = request.alignment or request.fertilities or request.tree
         if self._structure:
             self._model.require_transducer("--alignment, --fertilities, --tree")
@@ -106,7 +110,10 @@ class Predictor:
         )
         unknown = dict.fromkeys(word for prediction in predictions for word in prediction.unknown)
         self._model.forget_words()
-        warnings, self._warned = [] if self._warned else report.texts, self._warned or bool(report.texts)
+        if report.texts and not self._warned:  # of new words without vectors, which later chunks have, too
+            self._warned = True
+            self._warnings += report.texts
+        warnings, self._warnings = self._warnings, []
         parts = {"alignment": request.alignment, "fertilities": request.fertilities, "tree": request.tree}
         rest = iter(predictions)
         records = [
