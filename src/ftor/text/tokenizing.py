@@ -1,22 +1,30 @@
 """Splits texts into tokens."""
 
-from functools import cache
+from functools import lru_cache
+from itertools import count
 from typing import Any
 
 from ftor.config import Tokenizer
 from ftor.errors import FtorError
+
+TEXTS = 20_000
+"""After so many texts, the tokenizer is made anew: it keeps every word that it has met."""
 
 
 def tokenize(text: str, tokenizer: Tokenizer = "whitespace") -> tuple[str, ...]:
     """Split a text at white space, or by spaCy's English rules."""
     if tokenizer == "whitespace":
         return tuple(text.split())
-    return tuple(token.text for token in _english()(text) if not token.is_space)
+    tokens = _english(next(_texts) // TEXTS)(text)
+    return tuple(token.text for token in tokens if not token.is_space)
 
 
-@cache
-def _english() -> Any:
-    """SpaCy's tokenizer. It needs no trained model."""
+_texts = count()
+
+
+@lru_cache(maxsize=1)
+def _english(number: int) -> Any:
+    """SpaCy's tokenizer. It needs no trained model. Another number makes another one."""
     try:
         import spacy  # an extra
     except ImportError:

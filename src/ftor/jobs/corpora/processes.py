@@ -80,6 +80,8 @@ class _Workers:
     def _take(self) -> subprocess.Popen[str]:
         with suppress(queue.Empty):
             return self._idle.get_nowait()
+        if self._stopped:
+            raise FtorError("stopped")
         worker = subprocess.Popen(
             [sys.executable, "-m", "ftor.jobs.corpora.worker"],
             stdin=subprocess.PIPE,

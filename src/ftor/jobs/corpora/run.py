@@ -59,5 +59,5 @@ def predict_corpus(
                     count.advance(chunk.size)
     except KeyboardInterrupt:
         more = "" if path is None or is_parquet(path) else f"; --resume continues {path}"
-        raise FtorError(f"stopped after {tally.count} lines{more}") from None
+        raise FtorError(f"stopped{more}") from None
     return tally
