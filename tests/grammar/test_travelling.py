@@ -1,5 +1,6 @@
 """Grammars out to Lark and GBNF and back in: the same strings, by enumeration and by Lark's own parser."""
 
+import contextlib
 from itertools import product
 
 import lark
@@ -143,8 +144,8 @@ start: clause+
 ?clause: "GET" "event" -> get
     | "TOP" NUM
     | "in" CITY ~ 1..2
-    | [ "x"i ] "end" ("," "end")*
-    | "between" ("a".."c")? /d|e(f|g)?/
+    | [ "x"i ] "end" ("," "end") *
+    | "between" ("a".."c") ? /d|e(f|g)?/
 CITY: "new york" | "boston"
 NUM.2: DIGIT | "1" DIGIT
 %import common.DIGIT
@@ -153,7 +154,7 @@ NUM.2: DIGIT | "1" DIGIT
 """
 GBNF = """
 # a calendar
-root ::= ws clause (ws1 clause)* ws
+root ::= ws clause (ws1 clause) * ws
 clause ::= "GET " ("event" | "place")   # a comment
   | "TOP" ws1 [1-3] [0x]?
   | "SEARCH" (" " [^ \\t\\n]+)+ |
@@ -212,7 +213,7 @@ def expressions(draw, depth=2):
 @given(expressions(), expressions(1), expressions(1))
 def test_words_are_what_stands_between_blanks(root, x, y):
     text = f'root ::= {root}\nx ::= "a" | {x}\ny ::= "b" | {y}\n'
-    derived = gbnf.texts(text, 8)
+    derived = gbnf.texts(text, 7)
     try:
         grammar = Grammar.parse(text, "g.gbnf", "gbnf")
     except GrammarError as error:
@@ -267,6 +268,17 @@ def test_errors_show_the_place(format_, text, place, message):
     number, column = map(int, place.split(":"))
     assert line == f"    {text.splitlines()[number - 1]}"
     assert caret == " " * (4 + column - 1) + "^"
+
+
+@given(st.sampled_from([("lark", LARK), ("gbnf", GBNF)]), st.data())
+def test_damaged_files_give_a_grammar_or_an_error(file, data):
+    format_, text = file
+    for _ in range(data.draw(st.integers(1, 3))):
+        place = data.draw(st.integers(0, len(text) - 1))
+        new = data.draw(st.sampled_from(["", *'"/[](){}|*+?~.:\\\n^-%_ aZ0\t#<>!é']))
+        text = text[:place] + new + text[place + data.draw(st.integers(0, 5)) :]
+    with contextlib.suppress(GrammarError):
+        assert Grammar.parse(text, f"g.{format_}", format_).text
 
 
 def test_gbnf_needs_a_root():

@@ -134,10 +134,11 @@ class Reader(ABC):
         self.skip(nested)
         start, parts = self.at, []
         while (part := self.part(nested)) is not None:
+            self.skip(nested)
             while (more := self.repeated(part)) is not None:
                 part = more
+                self.skip(nested)
             parts.append(part)
-            self.skip(nested)
         return parts[0] if len(parts) == 1 else Row(tuple(parts), start)
 
     def ahead(self, count: int = 1) -> str:

@@ -238,8 +238,6 @@ class _Lark(Reader):
     def repeated(self, part: Expression) -> Expression | None:
         if more := self.mark(part):
             return more
-        while self.ahead() and self.ahead() in " \t":
-            self.at += 1
         start = self.at
         if not self.take("~"):
             return None
