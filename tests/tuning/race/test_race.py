@@ -107,7 +107,21 @@ def test_who_gains_most_goes_on_and_the_seq2seq_always(plan):
 
     race, started = raced(plan, score)
     assert race.winner == slow
+    assert Entry("lstm", 0, plan.epochs) in started
+    assert Entry("lstm", 1, plan.epochs) not in started  # it cannot win
+
+
+def test_a_third_finalist_gets_another_seed_if_those_before_it_were_lucky(plan):
+    names = order(plan)
+    first = {names[0]: 0.9, names[1]: 0.8, "lstm": 0.7}
+
+    def score(entry):
+        unlucky = entry.seed == 1 and entry.candidate != "lstm" and not entry.final
+        return 0.5 if unlucky else first.get(entry.candidate, 0.1)
+
+    race, started = raced(plan, score)
     assert Entry("lstm", 1, plan.epochs) in started
+    assert (race.winner, race.promised) == ("lstm", 0.7)
 
 
 def test_candidates_train_on_recombined_pairs_and_the_leader_also_without(plan):

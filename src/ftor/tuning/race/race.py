@@ -140,13 +140,26 @@ class Race(Workload):
         seeds = [plan.seed + number for number in range(SEEDS)]
         stages = [epochs, min(LONGER * epochs, plan.epochs)] if early else [plan.epochs]
         for epochs in stages:
-            yield from self._trained(finalists, seeds, epochs)
-            finalists = self._best(finalists, seeds, epochs)
+            finalists = yield from self._proven(finalists, seeds, epochs)
             self.promised = self._worst(finalists[0], seeds, epochs)
             if self.promised >= ALL_RIGHT:
                 break
         self.winner = finalists[0]
         return min(max(2 * epochs, plan.epochs // 3), plan.epochs)
+
+    def _proven(
+        self, names: list[str], seeds: list[int], epochs: int
+    ) -> Generator[list[Entry], None, list[str]]:
+        """Train finalists. Only those get all seeds that can still win. Returns these, best first."""
+        yield from self._trained(names, seeds[:1], epochs)
+        left, proven = self._best(names, seeds[:1], epochs), list[str]()
+        while left:
+            some, left = left[:FINALISTS], left[FINALISTS:]
+            yield from self._trained(some, seeds, epochs)
+            proven = self._best(proven + some, seeds, epochs)
+            best = self._worst(proven[0], seeds, epochs)
+            left = [name for name in left if self._worst(name, seeds[:1], epochs) > best]
+        return proven
 
     def _trained(self, names: list[str], seeds: list[int], epochs: int) -> Generator[list[Entry], None, None]:
         """Train candidates. One that collapses is trained once more, and from now on with the better seed."""
