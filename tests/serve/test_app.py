@@ -197,6 +197,22 @@ class TestRefusals:
         assert b" 408 " in answer
         assert b"did not arrive within 0.2 s" in answer
 
+    @pytest.mark.parametrize(("before", "head"), [(0, b""), (0, b"POST /v1/pre"), (1, b"POST /v1/pre")])
+    def test_a_slow_head(self, serve, before, head):
+        server = serve(seconds=0.5)
+        with socket.create_connection(("127.0.0.1", server.port), 20) as slow:
+            answers = slow.makefile("rb")
+            for _ in range(before):  # a whole request on the same connection
+                slow.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+                lines = list(iter(answers.readline, b"\r\n"))
+                (size,) = (line.split()[1] for line in lines if line.startswith(b"content-length"))
+                assert b"ok" in answers.read(int(size))
+            slow.sendall(head)
+            answer = answers.read()
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b"did not arrive within 0.5 s" in answer
+        assert server.ask("/health").status == 200
+
     def test_paths_and_methods(self, served):
         refused(served.ask("/etc/passwd"), 404, "Not Found")
         refused(served.ask("/..%2f..%2fpage.js"), 404, "Not Found")
@@ -205,7 +221,7 @@ class TestRefusals:
 
     def test_a_full_queue_and_a_late_answer(self, serve, model):
         slow = Slow(model)
-        server = serve(model=slow, queue=1, seconds=1.0, wait=0)
+        server = serve(model=slow, queue=1, seconds=2.0, wait=0)
         slow.gate.clear()
         answers = []
         first = threading.Thread(target=lambda: answers.append(server.predict("a")))
@@ -215,7 +231,7 @@ class TestRefusals:
         refused(full, 429, "1 requests are waiting already")
         assert int(full.headers["retry-after"]) >= 1
         first.join()
-        refused(answers[0], 429, "no answer within 1 s")
+        refused(answers[0], 429, "no answer within 2 s")
         assert answers[0].headers["retry-after"]
         slow.gate.set()
         wait_for(server, 0)

@@ -15,6 +15,7 @@ from fastapi import FastAPI
 
 from ftor.errors import FtorError
 from ftor.serve.app import LOG, PAGES
+from ftor.serve.connections import impatient
 from ftor.serve.metrics import Metrics
 
 PATHS = {"/v1/predict", "/v1/models", "/health", "/metrics", "/openapi.json", *PAGES}
@@ -87,11 +88,11 @@ def address(listening: socket.socket) -> str:
 
 
 def make_server(app: Watched, seconds: float) -> uvicorn.Server:
-    """Make a server. When it stops, it finishes what is running, for up to `seconds`."""
+    """Make a server. The head of a request may take `seconds`, and so may what is running when it stops."""
     return uvicorn.Server(
         uvicorn.Config(
             app,
-            http="h11",
+            http=impatient(seconds),
             ws="none",
             lifespan="on",
             log_config=None,
