@@ -241,6 +241,12 @@ def test_the_gate_starts_at_the_fixed_weight():
     assert network.gate(torch.randn(3, 8)).flatten().tolist() == pytest.approx([0.05] * 3)
 
 
+def test_a_network_with_a_gate_can_be_built_without_values_as_loading_does():
+    with torch.device("meta"):  # where no tensor has a value that could be read
+        network = Transducer(TransducerConfig(width=8, context_gate=True), 5, 5)
+    assert network.gate is not None
+
+
 def test_fertilities_of_reordered_tokens_are_taught_as_expected():
     network, vocabularies = transducer("reordering-fertility", "independent")
     wanted = [[(1, 1), (1, 2), (2, 0), (3, 3)], [(2, 2)], [(1, 1)], [(0, 0), (3, 1)]]

@@ -326,7 +326,8 @@ def _gate(width: int, scale: float) -> nn.Module:
     """Weights in 0..1 of vectors (…, D), which start at `scale`."""
     linear = nn.Linear(width, 1)
     nn.init.zeros_(linear.weight)
-    nn.init.constant_(linear.bias, torch.tensor(scale).logit(eps=1e-3).item())
+    # On the CPU, where it has a value: a network that is to be loaded is built on the device "meta".
+    nn.init.constant_(linear.bias, torch.tensor(scale, device="cpu").logit(eps=1e-3).item())
     return nn.Sequential(linear, nn.Sigmoid())
 
 
