@@ -157,6 +157,12 @@ class TestSaving:
         assert outputs(found) == outputs(wanted)
         assert [one.score for one in found] == [one.score for one in wanted]
 
+    def test_what_a_race_chose_is_part_of_it(self, trained, tmp_path):
+        shutil.copytree(trained, tmp_path / "raced")
+        (tmp_path / "raced" / "choice.json").write_text("{}")
+        ftor.load(tmp_path / "raced").save(tmp_path / "copy")
+        assert (tmp_path / "copy" / "choice.json").read_text() == "{}"
+
     def test_the_grammar_is_part_of_it(self, run, tmp_path):
         (tmp_path / "my.cfg").write_text("S -> 'k' | 'k' S")
         model = ftor.load(run("run", decoding__grammar=str(tmp_path / "my.cfg"), training__epochs=1))

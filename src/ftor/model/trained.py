@@ -103,7 +103,7 @@ class TrainedNetwork:
     def save(self, folder: str | Path) -> None:
         """Write a model folder that `ftor.load` reads.
 
-        The metrics and the model card of the folder that the model was loaded from are copied.
+        The metrics, the model card and the choice of the folder that the model was loaded from are copied.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ class TrainedNetwork:
         self.save_weights(folder)
         if self.calibration is not None:
             self.calibration.write(folder)
-        for name in ("metrics.json", "README.md"):
+        for name in ("metrics.json", "README.md", "choice.json"):
             if self.folder is not None and self.folder != folder and (self.folder / name).is_file():
                 shutil.copyfile(self.folder / name, folder / name)
 
