@@ -32,6 +32,16 @@ def test_stdin_and_files_give_the_same_as_arguments(trained, tmp_path):
     assert (finished.out, (tmp_path / "out.jsonl").read_text("utf-8")) == ("", wanted)
 
 
+def test_the_input_is_not_overwritten(trained, tmp_path):
+    path = write_lines(tmp_path / "in.txt", "a b c")
+    (tmp_path / "link").symlink_to(path)
+    for output in (path, tmp_path / "link"):
+        finished = run_here("predict", trained, "--input", path, "--output", output)
+        assert finished.code == 2
+        assert "which it would replace" in " ".join(finished.err.replace("│", " ").split())
+    assert path.read_text() == "a b c\n"
+
+
 def test_many_sentences_keep_their_order(trained, monkeypatch):
     monkeypatch.setattr("ftor.jobs.corpora.chunks.LINES", 3)
     sentences = ["a b c d", "a", "b c", "d", "e f g", "h", "i j k"]

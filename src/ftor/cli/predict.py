@@ -105,6 +105,10 @@ def _check_usage(
         raise typer.BadParameter("a cluster reads files: give --input", param_hint="--ray")
     if resume and (output is None or output.suffix.lower() == ".parquet"):
         raise typer.BadParameter("only --output FILE.jsonl can be continued", param_hint="--resume")
+    if output is not None and any(
+        path.exists() and output.exists() and path.samefile(output) for path in inputs or ()
+    ):
+        raise typer.BadParameter(f"{output} is an --input, which it would replace", param_hint="--output")
 
 
 def _chunks(
@@ -118,7 +122,7 @@ def _chunks(
     from ftor.jobs.corpora import chunks  # here for start-up time
 
     if sentences:
-        return chunks.given_chunks(sentences), len(sentences)
+        return chunks.given_chunks(sentences), sum(map(len, sentences))
     if inputs:
         if on_cluster:
             chunks.require_spans(inputs)

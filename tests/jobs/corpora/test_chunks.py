@@ -42,7 +42,9 @@ def test_the_chunks_of_parquet_files_can_be_read_by_their_spans(tmp_path):
     assert [text for chunk in found for text in chunk.texts] == [text or "" for text in texts]
     assert [len(chunk.texts) for chunk in found] == [4, 4, 3, 4, 4, 3, 4, 4]
     assert all(chunk.span.read() == list(chunk.texts) for chunk in found)
-    assert sum(chunk.size for chunk in found) == input_size([tmp_path / "a.parquet"]) == 30
+    size = (tmp_path / "a.parquet").stat().st_size
+    assert input_size([tmp_path / "a.parquet"]) == size
+    assert sum(chunk.size for chunk in found) == pytest.approx(size, abs=len(found))
     assert found[1].place(0, "x") == f"{tmp_path / 'a.parquet'}:5"
 
 

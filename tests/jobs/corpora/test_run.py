@@ -83,6 +83,9 @@ def test_the_output_of_another_input_is_refused(trained, corpus, tmp_path):
     shorter = write_lines(tmp_path / "c.txt", *lines[:10])
     with pytest.raises(DataError, match=r"out\.jsonl:11: more records than the input has lines"):
         predict_file(Request(str(trained)), shorter, out, resuming=True)
+    out.write_text('{"source": 5}\n')
+    with pytest.raises(DataError, match=r"out\.jsonl:1: the output of another input.*its source is '5'"):
+        predict_file(Request(str(trained)), corpus, out, resuming=True)
     out.write_text("no JSON\n" + out.read_text())
     with pytest.raises(DataError, match=r"out\.jsonl:1: not a record of `ftor predict`: b'no JSON"):
         predict_file(Request(str(trained)), corpus, out, resuming=True)

@@ -45,7 +45,7 @@ class Chunk:
         name: of their file, for messages. None for lines that were given as such.
         first: the number of the first line in its file, counted from 1.
         texts: the lines.
-        size: how much of the input they are, in bytes, or in rows of a Parquet file.
+        size: how much of the input they are, in bytes.
         span: where they are. None if they are not in a file.
     """
 
@@ -64,7 +64,7 @@ def given_chunks(texts: Sequence[str]) -> Iterator[Chunk]:
     """Chunks of lines that were given as such."""
     for first in range(0, len(texts), LINES):
         some = tuple(texts[first : first + LINES])
-        yield Chunk(None, first + 1, some, len(some))
+        yield Chunk(None, first + 1, some, sum(map(len, some)))
 
 
 def stream_chunks(file: BinaryIO, name: str, report: Report, path: str | None = None) -> Iterator[Chunk]:
@@ -95,9 +95,7 @@ def read_chunks(paths: Iterable[Path], column: str, report: Report) -> Iterator[
 
 def input_size(paths: Iterable[Path]) -> int:
     """The sizes of the chunks of files in all, or nearly."""
-    return sum(
-        _parquet(path).metadata.num_rows if is_parquet(path) else path.stat().st_size for path in paths
-    )
+    return sum(path.stat().st_size for path in paths)
 
 
 def require_spans(paths: Iterable[Path]) -> None:
@@ -120,10 +118,10 @@ def _table_chunks(path: Path, column: str) -> Iterator[Chunk]:
     if column not in file.schema_arrow.names:
         found = ", ".join(file.schema_arrow.names)
         raise DataError(f"{path}: no column {column}; its columns are {found} (--column)")
-    start = 0
+    start, per_row = 0, path.stat().st_size / max(file.metadata.num_rows, 1)
     for texts in _batches(file, column, range(file.metadata.num_row_groups)):
         span = Span(str(path.absolute()), start, start + len(texts), column)
-        yield Chunk(str(path), start + 1, tuple(texts), len(texts), span)
+        yield Chunk(str(path), start + 1, tuple(texts), round(per_row * len(texts)), span)
         start += len(texts)
 
 

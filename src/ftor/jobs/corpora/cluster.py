@@ -5,7 +5,6 @@ import logging
 from collections.abc import Generator, Iterator
 from dataclasses import asdict, replace
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from ftor._version import __version__
@@ -39,12 +38,6 @@ def predict_on_cluster(
         report: receives a warning if no node is large enough.
         chunks: chunks of files.
     """
-    everywhere = replace(
-        request,
-        folder=_absolute(request.folder),
-        data_folder=request.data_folder and request.data_folder.absolute(),
-        grammar=_absolute(request.grammar),
-    )
     # Only where they are: the texts of a corpus may not fit into memory.
     places = [replace(chunk, texts=()) for chunk in chunks]
     if not places:
@@ -53,7 +46,7 @@ def predict_on_cluster(
     connect(address)
     try:
         warn_if_no_room(request.threads, 0, report)
-        arguments = {"request": everywhere.to_json(), "version": __version__}
+        arguments = {"request": request.absolute().to_json(), "version": __version__}
         blocks = _ordered(rows).map(_answer, fn_kwargs=arguments, num_cpus=request.threads)
         for expected, row in enumerate(blocks.iter_rows()):
             if row["number"] != expected:  # Ray Data promises not to lose, repeat or reorder rows
@@ -100,8 +93,3 @@ def _predictor(request: str) -> Predictor:
 def _span(chunk: Chunk) -> str:
     assert chunk.span is not None
     return json.dumps(asdict(chunk.span))
-
-
-def _absolute(name: str) -> str:
-    """A file, a folder or another name, for a process in another folder."""
-    return str(Path(name).absolute()) if Path(name).exists() else name

@@ -2,20 +2,22 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
 from pydantic import TypeAdapter
 
-from ftor.grammar import Grammar
+from ftor.grammar import Grammar, shipped_grammars
 from ftor.model.folder import unfinished
 from ftor.model.model import OWN, Model
 from ftor.model.prediction import error_record
 from ftor.reporting import Report
 from ftor.text.lines import DataError, line_problem
 
+NONE = "none"
+"""Stands for no grammar."""
 SHOWN = 200
 """Characters in the record of a line that is too long to be read."""
 
@@ -53,6 +55,21 @@ class Request:
     def from_json(cls, line: str) -> "Request":
         """Read a request from `to_json`."""
         return _REQUEST.validate_json(line)
+
+    def absolute(self) -> "Request":
+        """The same request for a process in another folder."""
+        is_name = self.grammar in (OWN, NONE, *shipped_grammars())
+        return replace(
+            self,
+            folder=_absolute(self.folder),
+            data_folder=self.data_folder and self.data_folder.absolute(),
+            grammar=self.grammar if is_name else _absolute(self.grammar),
+        )
+
+
+def _absolute(name: str) -> str:
+    """A file or a folder, or the name of a model on the hub."""
+    return str(Path(name).absolute()) if Path(name).exists() else name
 
 
 _REQUEST = TypeAdapter(Request)
@@ -92,7 +109,7 @@ class Predictor:
             self._model.require_transducer("--alignment, --fertilities, --tree")
         self._grammar: Grammar | str | None = request.grammar
         if request.grammar != OWN:
-            self._grammar = None if request.grammar == "none" else Grammar.read(request.grammar)
+            self._grammar = None if request.grammar == NONE else Grammar.read(request.grammar)
 
     def answer(self, texts: Sequence[str]) -> Answers:
         """Predict the lines of one chunk."""

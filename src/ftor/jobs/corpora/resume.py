@@ -90,6 +90,6 @@ def _check_source(place: str, line: bytes, chunk: Chunk, row: int) -> None:
     expected = shown_source(chunk.texts[row])
     if found != expected:
         raise DataError(
-            f"{place}: the output of another input, so it cannot be resumed: its source is {found[:60]!r}, "
-            f"but {chunk.place(row, expected)} is {expected[:60]!r}"
+            f"{place}: the output of another input, so it cannot be resumed: its source is "
+            f"{str(found)[:60]!r}, but {chunk.place(row, expected)} is {expected[:60]!r}"
         )
