@@ -68,6 +68,9 @@ def test_names_and_keys(trained, tmp_path):
     (tmp_path / "keys").write_text("# none\n\n")
     finished = run_here("serve", trained, "--api-key-file", tmp_path / "keys")
     assert finished.err == f"error: {tmp_path / 'keys'}: expected a key on a line, found none\n"
+    (tmp_path / "keys").write_bytes(b"\xff\xfek\0")
+    finished = run_here("serve", trained, "--api-key-file", tmp_path / "keys")
+    assert finished.err == f"error: {tmp_path / 'keys'}: expected keys in UTF-8, found other bytes\n"
 
 
 def test_without_the_extra_it_says_what_to_install(trained, monkeypatch):

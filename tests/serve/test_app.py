@@ -170,6 +170,7 @@ class TestRefusals:
         refused(server.predict("a", "b", "c"), 422, "sentences: expected at most 2, found 3")
         refused(server.predict("a", "a b c d"), 422, "expected at most 3 words, found 4")
         assert server.predict("a", "a b c").status == 200
+        refused(server.predict("a" * 301), 422, "expected at most 300 characters, found 301")
 
     def test_no_json(self, served):
         answer = served.ask("/v1/predict", b"{}", headers={"Content-Type": "text/plain"})

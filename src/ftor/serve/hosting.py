@@ -16,6 +16,8 @@ from ftor.text.programs.grammars.compiling import over_units
 from ftor.text.reading import DataError
 
 NONE = "none"
+LETTERS = 100
+"""Characters of a sentence for each word that it may have. Copies of a huge word would fill the memory."""
 NEW_WORDS = 10_000
 """A model that has looked up so many new words forgets them, so that clients cannot fill the memory."""
 
@@ -35,7 +37,7 @@ class Options:
     min_confidence: float | None = None
 
 
-class TooManyWordsError(FtorError):
+class TooLongSentenceError(FtorError):
     """A sentence is longer than the server allows."""
 
 
@@ -121,12 +123,18 @@ class Host:
         """Why a sentence cannot be predicted from: a record if it costs only itself."""
         if not sentence.strip():
             return error_record(sentence, "an empty line")
+        most = self._limits.words
+        if len(sentence) > LETTERS * most:
+            return TooLongSentenceError(
+                f"expected at most {LETTERS * most} characters, found {len(sentence)}"
+            )
         try:
             words = len(self.model.tokenize(sentence))
         except DataError as error:
             return error_record(sentence, str(error))
-        most = self._limits.words
-        return None if words <= most else TooManyWordsError(f"expected at most {most} words, found {words}")
+        return (
+            None if words <= most else TooLongSentenceError(f"expected at most {most} words, found {words}")
+        )
 
     def _record(self, sentence: str, prediction: Prediction) -> Record:
         """The record of a prediction, with the steps of its structure, if it has one."""

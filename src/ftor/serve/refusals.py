@@ -96,7 +96,10 @@ class Keys:
     @classmethod
     def read(cls, path: Path) -> "Keys":
         """Read a file: one key per line. Empty lines and those after `#` do not count."""
-        lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+        try:
+            lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+        except UnicodeDecodeError:
+            raise FtorError(f"{path}: expected keys in UTF-8, found other bytes") from None
         keys = [line for line in lines if line and not line.startswith("#")]
         if not keys:
             raise FtorError(f"{path}: expected a key on a line, found none")
