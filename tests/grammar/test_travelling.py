@@ -281,6 +281,14 @@ def test_damaged_files_give_a_grammar_or_an_error(file, data):
         assert Grammar.parse(text, f"g.{format_}", format_).text
 
 
+@pytest.mark.parametrize("body", ["(" * 5000 + '"a"' + ")" * 5000, '"a"' + "?" * 5000])
+@pytest.mark.parametrize("head", ["start:", "root ::="])
+def test_nesting_has_an_end(head, body):
+    format_ = "lark" if head == "start:" else "gbnf"
+    with pytest.raises(GrammarError, match=r"^g: groups or repetitions are nested too deeply$"):
+        Grammar.parse(f"{head} {body}", "g", format_)
+
+
 def test_gbnf_needs_a_root():
     with pytest.raises(
         GrammarError, match=r"^g.gbnf: expected a rule 'root', where texts start; found a, b$"

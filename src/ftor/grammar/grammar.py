@@ -62,7 +62,11 @@ class Grammar:
         if format_ == "cfg":
             rules = read_rules(text, name)
         else:
-            text, lines = write_cfg((read_lark if format_ == "lark" else read_gbnf)(text, name))
+            try:
+                read = (read_lark if format_ == "lark" else read_gbnf)(text, name)
+            except RecursionError:
+                raise GrammarError(f"{name}: groups or repetitions are nested too deeply") from None
+            text, lines = write_cfg(read)
             # Read again, so that a model that saves the text has the same words in the same order.
             rules = [replace(rule, line=lines[rule.line - 1]) for rule in read_rules(text, name)]
         self.text, self.name = text, name
