@@ -88,6 +88,13 @@ def test_of_equal_words_the_one_near_the_words_of_its_neighbours_is_taken():
         assert many.sum(0) == pytest.approx(1.0)
 
 
+def test_neighbours_may_be_far_away():
+    target = ("one", *["other"] * 1500)
+    pairs = [Pair(("x",), ("one",), 0), Pair(("x", "y", "z"), target, 0)]
+    for posterior in sparse(pairs, 20, start_token=False):
+        assert posterior.sum(0) == pytest.approx(1.0)
+
+
 def test_a_word_that_makes_two_things_makes_both():
     pairs = []
     for name in ("ohio", "utah", "iowa"):

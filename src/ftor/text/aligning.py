@@ -111,7 +111,9 @@ def _near_neighbours(posterior: Array) -> Array:
         for k in np.flatnonzero(sure):
             closeness[:, j] += np.exp(-abs(int(k) - int(j)) - abs(np.arange(n) - best[k]))
     weighted = np.where(sure, posterior, posterior * closeness)
-    return np.asarray(weighted / weighted.sum(0))
+    totals = weighted.sum(0)
+    near = totals > 0  # else all neighbours are so far away that nothing is left
+    return np.where(near, weighted / np.where(near, totals, 1.0), posterior)
 
 
 ALIGNERS = {"ibm1": ibm1, "poisson": poisson, "sparse": sparse}
