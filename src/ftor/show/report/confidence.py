@@ -6,9 +6,10 @@ import numpy as np
 
 from ftor.metrics.reliability import Reliability
 from ftor.metrics.significance import Estimate, share
+from ftor.reporting import percent
 from ftor.show.report.curves import calibration_curve, risk_curve
 from ftor.show.report.elements import Child, section, table, tag
-from ftor.show.report.sections import interval, percent, tile
+from ftor.show.report.sections import interval, tile
 
 
 def confidence(reliability: Reliability | None) -> Element | None:

@@ -8,9 +8,10 @@ import numpy as np
 from ftor.metrics.mistakes import Mistake, suspects
 from ftor.model.evaluation import Evaluation
 from ftor.model.prediction import Prediction
+from ftor.reporting import percent
 from ftor.show.report.elements import Child, section, table, tag
 from ftor.show.report.examples import example
-from ftor.show.report.sections import percent, plural
+from ftor.show.report.sections import plural
 
 MOST_SUSPECTS = 6
 

@@ -13,6 +13,7 @@ from ftor.metrics.mistakes import Suspect, confusions, suspects
 from ftor.metrics.significance import LEVEL, Estimate, bootstrap, share
 from ftor.model.evaluation import Evaluation
 from ftor.model.novelty import new_combinations
+from ftor.reporting import percent
 from ftor.show.report.elements import Child, section, table, tag
 from ftor.text.reading import Pair
 from ftor.text.vocabularies import Vocabularies
@@ -25,11 +26,6 @@ INTERVAL = f"{100 * LEVEL:.0f} % interval"
 def plural(count: int, word: str) -> str:
     """Return a number of things: 1 pair, 2 pairs."""
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
-def percent(value: float) -> str:
-    """Return a share in percent."""
-    return f"{100 * value:.1f} %"
 
 
 def interval(estimate: Estimate) -> str:
