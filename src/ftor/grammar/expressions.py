@@ -6,6 +6,7 @@ the file, the line and the column, and show the place.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -103,7 +104,10 @@ class Reader(ABC):
         source: the file.
         at: the next character.
         end: where to stop.
+        NAME: what names of rules look like.
     """
+
+    NAME = re.compile(r"\w+")
 
     def __init__(self, source: Source, at: int = 0, end: int | None = None) -> None:
         self.source, self.at = source, at
@@ -218,6 +222,29 @@ class Reader(ABC):
             self.fail(f"expected the smaller character first, found {first!r} to {last!r}", place)
         if ord(last) - ord(first) >= LARGEST_RANGE:
             self.fail(f"expected at most {LARGEST_RANGE} characters, found {first!r} to {last!r}", place)
+
+    def goes_on(self) -> bool:
+        """Whether the next line starts with | and so continues the rule."""
+        return self.source.text[self.at :].lstrip().startswith("|")
+
+    def name(self, what: str) -> str:
+        """Pass a name. `what` says in an error what it is for."""
+        match = self.NAME.match(self.source.text, self.at)
+        if match is None:
+            self.fail(f"expected {what}, found {self.found()}")
+        self.at = match.end()
+        return match[0]
+
+    def string(self) -> str:
+        """Pass a string in quotes."""
+        start = self.at
+        self.at += 1
+        letters = []
+        while not self.take('"'):
+            if self.ahead() in ("", "\n"):
+                self.fail("expected a closing quote", start)
+            letters.append(self.letter())
+        return "".join(letters)
 
     def letter(self) -> str:
         """The next character of a string or a class, or what an escape stands for; `\\d` is ten of them."""

@@ -34,31 +34,22 @@ def read_gbnf(text: str, name: str) -> list[Rule]:
 
 
 class _Gbnf(Reader):
+    NAME = _NAME
+
     def skip(self, nested: bool) -> None:
         while letter := self.ahead():
             if letter == "#":
                 while self.ahead() not in ("", "\n"):
                     self.at += 1
-            elif letter in " \t\r" or (letter == "\n" and (nested or self._goes_on())):
+            elif letter in " \t\r" or (letter == "\n" and (nested or self.goes_on())):
                 self.at += 1
             else:
                 return
 
-    def _goes_on(self) -> bool:
-        """Whether the next line starts with | and so continues the rule."""
-        return self.source.text[self.at :].lstrip().startswith("|")
-
-    def name(self, what: str) -> str:
-        match = _NAME.match(self.source.text, self.at)
-        if match is None:
-            self.fail(f"expected {what}, found {self.found()}")
-        self.at = match.end()
-        return match[0]
-
     def part(self, nested: bool) -> Expression | None:
         start, letter = self.at, self.ahead()
         if letter == '"':
-            return self._string(start)
+            return Text((self.string(),), start)
         if self.take("["):
             return self.characters(start)
         if self.take("."):
@@ -76,15 +67,6 @@ class _Gbnf(Reader):
         if letter and letter not in "|)\n" and not _HEAD.match(self.source.text, start):
             self.fail(f"expected a name, a string, [ or (, found {self.found()}")
         return None
-
-    def _string(self, start: int) -> Text:
-        self.at += 1
-        letters = []
-        while not self.take('"'):
-            if self.ahead() in ("", "\n"):
-                self.fail("expected a closing quote", start)
-            letters.append(self.letter())
-        return Text(("".join(letters),), start)
 
     def repeated(self, part: Expression) -> Expression | None:
         start = self.at

@@ -62,6 +62,8 @@ class _Lark(Reader):
     ignores: whether blanks are ignored.
     """
 
+    NAME = _NAME
+
     def __init__(self, source: Source) -> None:
         super().__init__(source)
         self.ignores = False
@@ -151,24 +153,13 @@ class _Lark(Reader):
             if self.ahead(2) == "//" or letter == "#":
                 while self.ahead() not in ("", "\n"):
                     self.at += 1
-            elif letter in " \t\r" or (letter == "\n" and (nested or self._goes_on())):
+            elif letter in " \t\r" or (letter == "\n" and (nested or self.goes_on())):
                 self.at += 1
             elif self.take("->"):  # an alias: the name of a node, which no text shows
                 self.skip(False)
-                self._name("a name")
+                self.name("a name")
             else:
                 return
-
-    def _goes_on(self) -> bool:
-        """Whether the next line starts with | and so continues the rule."""
-        return self.source.text[self.at :].lstrip().startswith("|")
-
-    def _name(self, what: str) -> str:
-        match = _NAME.match(self.source.text, self.at)
-        if match is None:
-            self.fail(f"expected {what}, found {self.found()}")
-        self.at = match.end()
-        return match[0]
 
     def part(self, nested: bool) -> Expression | None:
         start, letter = self.at, self.ahead()
@@ -182,7 +173,7 @@ class _Lark(Reader):
         if letter == "/":
             return self._terminal(self._regular(start), start)
         if _NAME.match(self.source.text, start):
-            name = Name(self._name("a name"), start)
+            name = Name(self.name("a name"), start)
             if self.ahead() == "{":
                 self.fail("expected a name, found a template, which is not context-free", start)
             return self._terminal(name, start) if _is_terminal(name.name) else name
@@ -194,12 +185,12 @@ class _Lark(Reader):
         return Row((Name(_EDGE, start), body, Name(_EDGE, start)), start) if self._in_rule else body
 
     def _string_or_range(self, start: int) -> Text:
-        first = self._string()
+        first = self.string()
         if self.ahead(2) == "..":
             self.at += 2
             if self.ahead() != '"':
                 self.fail(f"expected a string, found {self.found()}")
-            last = self._string()
+            last = self.string()
             if len(first) != 1 or len(last) != 1 or last < first or ord(last) - ord(first) >= LARGEST_RANGE:
                 self.fail(f"expected two characters in order, found {first!r} and {last!r}", start)
             return Text(tuple(map(chr, range(ord(first), ord(last) + 1))), start)
@@ -209,16 +200,6 @@ class _Lark(Reader):
         if 2 ** sum(len(both) > 1 for both in letters) > LARGEST_RANGE:
             self.fail(f"expected at most {LARGEST_RANGE} words, found more in both cases of letters", start)
         return Text(tuple(map("".join, product(*letters))), start)
-
-    def _string(self) -> str:
-        start = self.at
-        self.at += 1
-        letters = []
-        while not self.take('"'):
-            if self.ahead() in ("", "\n"):
-                self.fail("expected a closing quote", start)
-            letters.append(self.letter())
-        return "".join(letters)
 
     def _regular(self, start: int) -> Expression:
         end = start + 1

@@ -30,7 +30,7 @@ def write_cfg(rules: Sequence[Rule]) -> tuple[str, list[int]]:
     """The text of rules in our own notation, and for each of its lines the line of the rule."""
     taken = {rule.name for rule in rules}
     lines: list[tuple[str, int]] = []
-    helpers: dict[Words, str] = {}
+    named: dict[Words, str] = {}
     for name, alternatives in _by_name(rules).items():
         bodies: dict[str, int] = {}
         for rule in alternatives:
@@ -38,20 +38,20 @@ def write_cfg(rules: Sequence[Rule]) -> tuple[str, list[int]]:
                 bodies |= {body: rule.line for body in _choices(rule.parts[0]) if body not in bodies}
                 continue
             for part in rule.parts:
-                if isinstance(part, Words) and part not in helpers and len(_choices(part)) > 1:
-                    helpers[part] = _free(f"{name}_words", taken)
-            written = (_cfg_part(part, helpers) for part in rule.parts)
+                if isinstance(part, Words) and part not in named and len(_choices(part)) > 1:
+                    named[part] = _free(f"{name}_words", taken)
+            written = (_cfg_part(part, named) for part in rule.parts)
             bodies.setdefault(" ".join(written) or EMPTY, rule.line)
         lines += _cfg_rule(name, bodies)
-    for words, name in helpers.items():
+    for words, name in named.items():
         lines += _cfg_rule(name, dict.fromkeys(_choices(words), 1))
     return "".join(f"{line}\n" for line, _ in lines), [number for _, number in lines]
 
 
-def _cfg_part(part: Part, helpers: Mapping[Words, str]) -> str:
+def _cfg_part(part: Part, named: Mapping[Words, str]) -> str:
     if isinstance(part, str):
         return part
-    return helpers[part] if part in helpers else _choices(part)[0]
+    return named[part] if part in named else _choices(part)[0]
 
 
 def _choices(part: Words) -> list[str]:
