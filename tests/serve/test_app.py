@@ -115,6 +115,12 @@ class TestPredictions:
         fields = body["content"]["application/json"]["schema"]["properties"]
         assert fields["min_confidence"]["type"] == "null"
 
+    def test_the_first_request_finds_the_vectors_read(self, serve, model):
+        heard = Hearing(model)
+        serve(model=heard)
+        ((sentence,),) = heard.sentences
+        assert not {*sentence} <= {*model.trained_words}
+
 
 class TestGrammars:
     def test_are_chosen_by_name(self, serve):
@@ -283,6 +289,16 @@ class Slow(Wrapped):
 
     def predict(self, sentences, **options):
         self.gate.wait(20)
+        return self._model.predict(sentences, **options)
+
+
+class Hearing(Wrapped):
+    def __init__(self, model):
+        super().__init__(model)
+        self.sentences = []
+
+    def predict(self, sentences, **options):
+        self.sentences.append(sentences)
         return self._model.predict(sentences, **options)
 
 

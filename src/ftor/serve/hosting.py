@@ -156,8 +156,8 @@ class Host:
         return compiled
 
     def _try(self, grammar: Grammar | str) -> None:
-        """Predict something."""
-        words = self.model.trained_words[:1] or ["a"]
+        """Predict something, with a new word, so that a large file of vectors is read now."""
+        words = [*self.model.trained_words[:1], "a-new-word"]
         emphasis = words[:1] if self.model.config.data.emphasis else None
         self.model.predict([words], emphasis=emphasis, grammar=grammar, n_best=2)
 
