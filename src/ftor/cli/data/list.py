@@ -8,6 +8,5 @@ def list_(data_dir: DataDir = None) -> None:
     """List the shipped experiments, the datasets that they use, and where their files are."""
     from ftor.show.data import datasets_table, experiments_table, splits_table  # here for start-up time
 
-    show(experiments_table())
-    show(datasets_table(data_dir))
-    show(splits_table(data_dir))
+    for table in [experiments_table(), datasets_table(data_dir), splits_table(data_dir)]:
+        show(table)
