@@ -111,6 +111,16 @@ def test_a_request_that_has_waited_behind_another_does_not_wait_again(start, ech
     assert time.monotonic() - begin < 0.9
 
 
+def test_long_sentences_take_several_places(start, echo):
+    batcher = start(batch=4)
+    long = " ".join("w" * 25)
+    future = batcher.submit(
+        Job([long, long, "a", "b", "c", " ".join("w" * 200)], "x", time.monotonic() + SECONDS)
+    )
+    assert len(future.result(SECONDS)) == 6
+    assert [len(sentences) for _, sentences in echo.batches] == [1, 2, 2, 1]
+
+
 def test_no_batch_mixes_options(start, echo):
     batcher = start(batch=32, wait=0.5)
     futures = [batcher.submit(Job([f"{number}"], "ab"[number % 2])) for number in range(6)]

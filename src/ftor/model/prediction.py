@@ -1,5 +1,6 @@
 """Predictions: the output of a sentence, its probability, its structure, and their JSON record."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,10 +67,15 @@ class Alternative:
         """Values that can be written as JSON."""
         return {
             "prediction": self.text,
-            "score": self.score,
+            "score": _finite(self.score),
             "share": self.share,
             "confidence": self.confidence,
         }
+
+
+def _finite(score: float) -> float | None:
+    """None for a score that JSON cannot write: the logarithm of 0."""
+    return score if math.isfinite(score) else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +146,7 @@ class Prediction:
             "source": source,
             "prediction": None if self.abstained else self.text,
             "tokens": None if self.abstained else list(self.tokens),
-            "score": self.score,
+            "score": _finite(self.score),
             "confidence": self.confidence,
             "alternatives": alternatives,
             "length": None if self.abstained else self.length,

@@ -12,6 +12,8 @@ from typing import Any, Generic, Protocol, TypeVar
 from ftor.errors import FtorError
 from ftor.serve.limits import Limits
 
+WORDS_PER_PLACE = 10
+"""A sentence of as many words takes a second place in a batch. So batches of long ones end soon, too."""
 Options = TypeVar("Options", bound=Hashable)
 Record = dict[str, Any]
 
@@ -170,13 +172,20 @@ class Batcher(Generic[Options]):
             job.finish(LateError("no answer in time"))
 
     def _filled(self, jobs: Sequence[Job[Options]]) -> list[tuple[Job[Options], Sequence[str]]]:
-        parts, room = [], self._limits.batch
+        """As many sentences as fit into a batch, at least one. Long ones take the place of several."""
+        parts: list[tuple[Job[Options], Sequence[str]]] = []
+        room = self._limits.batch
         for job in jobs:
-            some = job.rest[:room]
-            parts.append((job, some))
-            room -= len(some)
-            if room <= 0:
+            count = 0
+            for sentence in job.rest:
+                size = 1 + len(sentence.split()) // WORDS_PER_PLACE
+                if room < size and (parts or count):
+                    break
+                room -= size
+                count += 1
+            if job.rest and not count:
                 break
+            parts.append((job, job.rest[:count]))
         return parts
 
     def _answers(

@@ -1,6 +1,5 @@
 """A model behind a server: its name, the grammars that it can decode with, and its queue."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -138,7 +137,7 @@ class Host:
 
     def _record(self, sentence: str, prediction: Prediction) -> Record:
         """The record of a prediction, with the steps of its structure, if it has one."""
-        record = _finite(prediction.record(sentence, alignment=True, fertilities=True, tree=True))
+        record = prediction.record(sentence, alignment=True, fertilities=True, tree=True)
         structure = prediction.structure
         if structure is not None and prediction.error is None:
             record["steps"] = [
@@ -160,11 +159,3 @@ class Host:
         words = [*self.model.trained_words[:1], "a-new-word"]
         emphasis = words[:1] if self.model.config.data.emphasis else None
         self.model.predict([words], emphasis=emphasis, grammar=grammar, n_best=2)
-
-
-def _finite(record: Record) -> Record:
-    """The record with null for scores that JSON cannot write, such as the logarithm of 0."""
-    for part in (record, *record.get("alternatives", ())):
-        if not math.isfinite(part.get("score") or 0.0):
-            part["score"] = None
-    return record
