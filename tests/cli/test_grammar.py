@@ -2,7 +2,13 @@
 
 import pytest
 
+from ftor.config import Config
 from ftor.grammar import Grammar
+from ftor.model.folder import write_description
+from ftor.text.programs import Programs
+from ftor.text.programs.grammars import inferred_grammar
+from ftor.text.programs.pairs import encode_pairs
+from ftor.text.reading import read_pairs
 from support.tiny import run_here
 
 TARGETS = [
@@ -95,7 +101,50 @@ class TestCheck:
         assert f"{pairs}:1: word 2: expected @copy, found 'c'\n" in finished.out
         assert f"{pairs}:3: unfinished after 1 words: expected '0', '1', '2'" in finished.out
         assert finished.out.endswith("derives 1 of 3 targets (33.3 %)\n")
-        assert finished.err == f"error: {calendar}: does not derive 2 targets of {pairs}\n"
+        assert finished.err == (
+            f"error: {calendar}: does not derive 2 targets of {pairs}, "
+            "read as words with blanks between them\n"
+        )
+
+    @pytest.mark.parametrize(
+        "targets",
+        [
+            ["delete(filter(call, attendee(bob)))", "delete(meeting)", "find(attendee(ann))", "find(call)"],
+            ["delete(title('team  call'))", "delete(title('call'))", "find(title(''))", "find([a, b])"],
+            ['{"city": "rome", "with": []}', '{"city": "new york", "with": ["a b", ""]}'],
+            ["(set (lamp a) on)", "(set (lamp b) off)", "(not (lamp 'big one'))"],
+        ],
+    )
+    def test_programs_without_blanks(self, tmp_path, targets):
+        pairs, path = tmp_path / "pairs.tsv", tmp_path / "inferred.cfg"
+        pairs.write_text("".join(f"do it\t{target}\n" for target in targets * 3))
+        assert run_here("grammar", "infer", pairs, "--original", "--out", path).code == 0
+        finished = run_here("grammar", "check", path, "--pairs", pairs)
+        assert (finished.code, finished.err) == (0, ""), finished.out
+        count = 3 * len(targets)
+        assert finished.out.endswith(f"derives {count} of {count} targets (100.0 %)\n")
+
+    def test_the_grammar_of_a_model(self, tmp_path):
+        targets = ["delete(filter(call, attendee(bob)))", "delete(meeting)", "find(title('team call'))"] * 3
+        path = tmp_path / "pairs.tsv"
+        path.write_text("".join(f"do it\t{target}\n" for target in targets))
+        programs, pairs = Programs.learn(targets), read_pairs(path)
+        grammar = Grammar.parse(inferred_grammar(encode_pairs(programs, pairs), programs))
+        write_description(tmp_path, Config(), ["do", "it"], list(programs.units), grammar, programs)
+        finished = run_here("grammar", "check", tmp_path, "--pairs", path)
+        assert (finished.code, finished.err) == (0, ""), finished.out
+        assert finished.out.endswith("derives 9 of 9 targets (100.0 %)\n")
+
+    def test_a_program_that_does_not_fit(self, tmp_path):
+        path, pairs = tmp_path / "calls.cfg", tmp_path / "pairs.tsv"
+        path.write_text("S -> 'delete' '(' What ')'\nWhat -> 'call' | 'meeting'\n")
+        pairs.write_text("do it\tdelete(bob)\ndo it\tfind(call)\ndo it\tdelete(call\n")
+        finished = run_here("grammar", "check", path, "--pairs", pairs)
+        assert finished.code == 1
+        assert f"{pairs}:1: word 3: expected 'call', 'meeting', found 'bob'\n" in finished.out
+        assert f"{pairs}:2: word 1: expected 'delete', found 'find'\n" in finished.out
+        assert f"{pairs}:3: word 1: expected 'delete', found 'delete(call'\n" in finished.out
+        assert finished.err.endswith(f"does not derive 3 targets of {pairs}, read as calls\n")
 
     def test_errors_are_shown_with_a_caret(self, tmp_path):
         path = tmp_path / "g.lark"
@@ -120,6 +169,14 @@ class TestParse:
         assert finished.err.splitlines() == [
             "error: 'GET ann': word 2: expected @copy, found 'ann'",
             "'TOP 3 4': word 3: expected the end, found '4'",
+        ]
+
+    def test_the_first_word_does_not_fit(self, calendar):
+        finished = run_here("grammar", "parse", calendar, "PUT 3", "")
+        assert (finished.code, finished.out) == (1, "")
+        assert finished.err.splitlines() == [
+            "error: 'PUT 3': word 1: expected 'GET', 'TOP', found 'PUT'",
+            "'': the string is empty: expected 'GET', 'TOP'",
         ]
 
 

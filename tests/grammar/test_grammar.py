@@ -1,5 +1,7 @@
 """Recognising and searching against the enumeration of every short string."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -212,3 +214,22 @@ def test_long_rules_and_large_grammars_compile_quickly():
     assert grammar.lengths(1) == [False, True]
     with pytest.raises(GrammarError):
         Grammar.parse(rules)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["S -> A | 'b' 'c'\nA -> 'a' | ()\n", "S -> A S 'd' | 'b'\nA -> 'a' | ()\n", "S -> 'a' | 'b' S\n"],
+)
+def test_why_not_names_the_words_that_could_come(text):
+    grammar = Grammar.parse(text)
+    strings = [string for length in range(6) for string in product("abcd", repeat=length)]
+    derived = [string for string in strings if grammar.accepts(string)]
+    for string in [*strings[:5], ("x",), ("b", "x"), ("b", "c", "x")]:
+        if string in derived:
+            continue
+        place = max(
+            size for size in range(len(string) + 1) if any(one[:size] == string[:size] for one in derived)
+        )
+        could = {one[place] for one in derived if one[:place] == string[:place] and len(one) > place}
+        expected = grammar.why_not(string).split("expected ")[1].split(", found")[0]
+        assert set(expected.replace("'", "").split(", ")) == (could or {"the end"})

@@ -7,6 +7,7 @@ import typer
 
 if TYPE_CHECKING:
     from ftor.grammar import Grammar
+    from ftor.text.reading import Pair
 
 TableName = Literal["mirror", "geo", "atis", "okapi", "style"]
 """The paper's tables, as `ftor.lab.paper.TABLES`, which takes longer to import."""
@@ -84,13 +85,32 @@ def read_grammar(option: str) -> "Grammar | str | None":
 
 def named_grammar(source: str) -> "Grammar":
     """Return a grammar: that of a file, a shipped one, or that of a model in the words of its targets."""
-    from ftor.grammar import Grammar, shipped_grammars  # here for start-up time
+    from ftor.grammar import Grammar  # here for start-up time
 
-    if source in shipped_grammars() or not (source.startswith("hf://") or Path(source).is_dir()):
+    if not _is_model(source):
         return Grammar.read(source)
     from ftor.model.folder import grammar_in_words
 
     return grammar_in_words(source)
+
+
+def pairs_for(source: str, path: Path) -> "list[Pair]":
+    """Return the pairs of a file, in the tokens of a model if `source` is its folder."""
+    from ftor.text.reading import read_pairs  # here for start-up time
+
+    if not _is_model(source):
+        return read_pairs(path)
+    from ftor.model.folder import read_description
+    from ftor.model.hub import local_folder
+
+    data = read_description(local_folder(source))[0].data
+    return read_pairs(path, data.source_tokenizer, data.target_tokenizer, data.emphasis)
+
+
+def _is_model(source: str) -> bool:
+    from ftor.grammar import shipped_grammars  # here for start-up time
+
+    return source not in shipped_grammars() and (source.startswith("hf://") or Path(source).is_dir())
 
 
 def use_threads(threads: int) -> None:

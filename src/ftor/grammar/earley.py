@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ftor.grammar.normal_form import nullable_symbols
-from ftor.grammar.reading import COPY, EMPTY, Rule, Words
+from ftor.grammar.reading import COPY, EMPTY, Part, Rule, Words
 
 
 @dataclass(frozen=True)
@@ -110,16 +110,17 @@ class EarleyParser:
     def stuck(self, tokens: Sequence[str], sentence: Sequence[str]) -> tuple[int, list[str]]:
         """How many tokens at the start can begin a string, and the words that could come after them."""
         items = _Chart(self, tokens, sentence).seen
-        place = max(end for *_, end in items)
-        words: dict[str, None] = {}
+        place = max((end for *_, end in items), default=0)
+        # The chart has only rules that fit the first word, which need not be any.
+        following: list[Part] = [] if place else [self.rules[0].name]
         for number, dot, _, end in items:
-            parts = self.rules[number].parts
-            if end == place and dot < len(parts):
-                part = parts[dot]
-                rules = [Rule("", (part,), 0)] if isinstance(part, Words) else self._rules_of(part)
-                for rule in rules:
-                    first, copy = self._first(rule)
-                    words |= dict.fromkeys([*sorted(first), *[COPY] * copy])
+            following += self.rules[number].parts[dot : dot + 1] if end == place else ()
+        words: dict[str, None] = {}
+        for part in following:
+            rules = [Rule("", (part,), 0)] if isinstance(part, Words) else self._rules_of(part)
+            for rule in rules:
+                first, copy = self._first(rule)
+                words |= dict.fromkeys([*sorted(first), *[COPY] * copy])
         return place, list(words)
 
     def _rules_of(self, name: str) -> list[Rule]:

@@ -139,6 +139,8 @@ class Grammar:
         shown = [word if word == COPY else repr(word) for word in words[:EXPECTED_SHOWN]]
         more = f" or {len(words) - len(shown)} others" if len(words) > len(shown) else ""
         expected = ", ".join(shown) + more if words else "the end"
+        if not tokens:
+            return f"the string is empty: expected {expected}"
         found = (
             f"word {place + 1}: expected {expected}, found {tokens[place]!r}" if place < len(tokens) else None
         )

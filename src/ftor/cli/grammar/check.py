@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ftor.cli.options import GrammarSource, named_grammar
+from ftor.cli.options import GrammarSource, named_grammar, pairs_for
 from ftor.reporting import counted, percent
 
 LONGEST = 100
@@ -19,7 +19,8 @@ def check(
     ] = None,
 ) -> None:
     """Say what a grammar has, or what is wrong with it. Fails if it does not derive a target of --pairs."""
-    from ftor.text.reading import DataError, read_pairs  # here for start-up time
+    from ftor.text.programs.grammars import read_targets  # here for start-up time
+    from ftor.text.reading import DataError
 
     grammar = named_grammar(source)
     copies = " and @copy" if grammar.copies else ""
@@ -33,11 +34,12 @@ def check(
     print(f"{source}: {rules}, {words}{copies}; {shortest}")
     if pairs is None:
         return
-    every = read_pairs(pairs)
-    rejected = [pair for pair in every if not grammar.accepts(pair.target, pair.source)]
+    reading = read_targets(grammar, pairs_for(source, pairs))
+    every, rejected = reading.pairs, reading.rejected
     for pair in rejected[:REJECTED_SHOWN]:
         print(f"{pairs}:{pair.line}: {grammar.why_not(pair.target, pair.source)}")
     accepted = len(every) - len(rejected)
     print(f"derives {accepted} of {counted(len(every), 'target')} ({percent(accepted / len(every))})")
     if rejected:
-        raise DataError(f"{source}: does not derive {counted(len(rejected), 'target')} of {pairs}")
+        missing = counted(len(rejected), "target")
+        raise DataError(f"{source}: does not derive {missing} of {pairs}, read as {reading}")

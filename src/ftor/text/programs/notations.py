@@ -65,6 +65,21 @@ class Notation:
         """The brackets, separators and atoms of a program, one by one."""
         return [text for _, text in _lexemes(self.name, program)]
 
+    def split(self, text: str) -> list[str]:
+        """The words of a text as grammars have them: quotes stand apart from the words of a name.
+
+        Raises `ProgramError` if the text is not one program in this notation.
+        """
+        program, named, nodes = self.read(text), 0, Program()
+        for node in program:
+            nodes.append(Node(node.kind, f" {node.text} ", 0) if named else node)
+            named = max(0, named - 1)
+            if node.kind in NAME_KINDS:
+                named = node.children
+                if not named:
+                    nodes[-1:] = [Node(node.kind, node.text, 1), Node("atom", " ", 0)]
+        return [word for lexeme in self.words(nodes) for word in lexeme.split()]
+
     @property
     def separator(self) -> str | None:
         """What stands between children, if anything."""

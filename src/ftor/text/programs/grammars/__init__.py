@@ -3,5 +3,6 @@
 from ftor.text.programs.grammars.compiling import over_units
 from ftor.text.programs.grammars.inferring import inferred_grammar
 from ftor.text.programs.grammars.spelling import in_notation
+from ftor.text.programs.grammars.targets import read_targets
 
-__all__ = ["in_notation", "inferred_grammar", "over_units"]
+__all__ = ["in_notation", "inferred_grammar", "over_units", "read_targets"]

@@ -1,0 +1,61 @@
+"""Targets in the words of a grammar: tokens, or the brackets, separators and words of a notation."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ftor.grammar import Grammar
+from ftor.text.programs.notations import Notation
+from ftor.text.programs.parsing import ProgramError
+from ftor.text.reading import Pair
+
+BRACKETED = ("json", "s-expression", "calls")
+"""Notations whose words need no blanks between them."""
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How targets were read.
+
+    Attributes:
+        notation: the name of a notation, or None for tokens.
+        pairs: the pairs with targets in these words.
+        rejected: those whose targets the grammar does not derive.
+    """
+
+    notation: str | None
+    pairs: list[Pair]
+    rejected: list[Pair]
+
+    def __str__(self) -> str:
+        return "words with blanks between them" if self.notation is None else self.notation
+
+
+def read_targets(grammar: Grammar, pairs: Sequence[Pair]) -> Reading:
+    """Read targets as tokens, or in the notation that fits a grammar best.
+
+    That is the one in which it derives most targets. Of several, it has most words of the grammar.
+    """
+    words = set(grammar.terminals)
+    best, best_fit = None, (-1, -1)
+    seen: list[list[Pair]] = []
+    for notation in (None, *BRACKETED):
+        read = list(pairs) if notation is None else [_in_words(notation, pair) for pair in pairs]
+        if read in seen:
+            continue
+        seen.append(read)
+        rejected = [pair for pair in read if not grammar.accepts(pair.target, pair.source)]
+        fit = len(read) - len(rejected), sum(word in words for pair in read for word in pair.target)
+        if best is None or fit > best_fit:
+            best, best_fit = Reading(notation, read, rejected), fit
+        if not rejected:
+            break
+    assert best is not None
+    return best
+
+
+def _in_words(notation: str, pair: Pair) -> Pair:
+    """A pair with its target in the words of a notation. One that is no program keeps its tokens."""
+    try:
+        return replace(pair, target=tuple(Notation(notation).split(pair.target_text)))
+    except ProgramError:
+        return pair
