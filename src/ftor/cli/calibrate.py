@@ -24,7 +24,10 @@ def calibrate(
 
     use_threads(threads)
     model = ftor.load(folder, data_folder=data_dir)
-    fitted = model.calibrate(file, TerminalReport())
+    report = TerminalReport()
+    fitted = model.calibrate(file, report)
     fitted.write(folder)
+    if fitted.right in (0, fitted.pairs):
+        report.warn("all answers are right, or all are wrong: such pairs say little about confidence")
     share = f"{fitted.right} of {fitted.pairs} answers are right ({fitted.judged_by.replace('_', ' ')})"
     print(f"calibrated: {share}")

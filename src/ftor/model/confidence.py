@@ -36,7 +36,9 @@ outputs that a grammar forbids and other spellings of the answer take a part of 
 FALLING = frozenset({"length"})
 """The features that can only lower the confidence as they grow. All others can only raise it."""
 PRECISION, BIAS_PRECISION = 1.0, 0.01
-"""Of what is known about weights and bias before any pair is seen. Features have a deviation of 1."""
+"""Of what is known about weights and bias before any pair is seen. Features have a deviation of at most 1."""
+LEAST_SCALE, LEAST_LENGTH_SCALE = 4.0, 1.0
+"""The least deviation that log-odds and log-lengths are divided by."""
 SWEEPS = 1000
 
 
@@ -106,7 +108,10 @@ class Calibration:
         names = list(values[0])
         table = np.array([[row[name] for name in names] for row in values], np.float64)
         means, scales = table.mean(0), table.std(0)
-        scales[scales < 1e-9] = 1.0  # all alike: the feature tells nothing
+        # A model that is equally sure of all pairs would else be unsure of any answer that differs a little.
+        scales = np.maximum(
+            scales, [LEAST_LENGTH_SCALE if name == "length" else LEAST_SCALE for name in names]
+        )
         x, y = (table - means) / scales, np.array(right, bool)
         shares = np.array([PRIOR.get(name, 0.0) for name in names])
         prior = np.array([shares @ means, *(shares * scales)])
@@ -161,7 +166,9 @@ class Calibration:
             read = TypeAdapter(cls).validate_json(path.read_text("utf-8"))
         except (OSError, ValidationError, UnicodeDecodeError) as error:
             reason = str(error).splitlines()[0]
-            raise CheckpointError(f"{path}: not a calibration: {reason}; run ftor calibrate again") from None
+            raise CheckpointError(
+                f"{path}: not a calibration: {reason}; delete it and run ftor calibrate"
+            ) from None
         if not read.means.keys() == read.scales.keys() == read.weights.keys() == _NAMES:
             raise CheckpointError(f"{path}: expected the features {', '.join(sorted(_NAMES))}")
         rows = len(_NAMES) + 1
