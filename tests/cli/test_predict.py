@@ -25,7 +25,7 @@ def test_arguments(trained):
 
 def test_stdin_and_files_give_the_same_as_arguments(trained, tmp_path):
     wanted = run_here("predict", trained, "a b c", "k j").out
-    path = write_lines(tmp_path / "in.txt", "a b c", "k j", "")
+    path = write_lines(tmp_path / "in.txt", "a b c", "k j")
     assert run_here("predict", trained, stdin=b"a b c\r\nk j").out == wanted
     assert run_here("predict", trained, "--input", path).out == wanted
     finished = run_here("predict", trained, "--input", path, "--output", tmp_path / "out.jsonl")
@@ -66,9 +66,28 @@ def test_unknown_words_and_other_letters(trained):
     assert '"source": "ünï 😀"' in finished.out
 
 
-def test_no_lines_are_no_predictions(trained):
+def test_no_lines_are_no_predictions(trained, tmp_path):
     finished = run_here("predict", trained, stdin=b"")
-    assert (finished.code, finished.out) == (0, "")
+    wanted = "warning: stdin: empty, so there is nothing to predict\n"
+    assert (finished.code, finished.out, finished.err) == (0, "", wanted)
+    path, out = tmp_path / "in.txt", tmp_path / "out.jsonl"
+    path.write_bytes(b"")
+    for more in ([], ["--jobs", 2], ["--resume"]):
+        finished = run_here("predict", trained, "--input", path, "--output", out, *more)
+        assert (finished.code, out.read_bytes()) == (0, b"")
+        assert finished.err == f"warning: {path}: empty, so there is nothing to predict\n"
+
+
+def test_blank_lines_at_the_end_have_records(trained, tmp_path):
+    (tmp_path / "in.txt").write_bytes(b"a b\n\n\n\n")
+    finished = run_here("predict", trained, "--input", tmp_path / "in.txt")
+    assert finished.code == 0
+    assert [record.get("error") for record in json_lines(finished)] == [None, *["an empty line"] * 3]
+    assert finished.err.splitlines()[-1] == "warning: 3 of 4 lines have no output"
+    assert run_here("predict", trained, stdin=b"a b\n\n\n\n").out == finished.out
+    finished = run_here("predict", trained, stdin=b"\n\n")
+    assert (finished.code, len(json_lines(finished))) == (1, 2)
+    assert finished.err == "error: stdin:1: an empty line\nstdin:2: an empty line\n"
 
 
 def test_bad_lines_have_errors_and_the_others_outputs(trained, tmp_path):

@@ -32,7 +32,7 @@ def all_at_once(raw):
     if b"\n" not in raw:
         raw = raw.replace(b"\r", b"\n")
     parts = raw.removeprefix(codecs.BOM_UTF8).split(b"\n")
-    while parts and not parts[-1].strip():
+    if not parts[-1]:  # after the end of the last line, or in an empty file
         parts.pop()
     texts, guessed = [], 0
     for part in parts:
@@ -92,6 +92,14 @@ def test_any_part_of_a_file_can_be_read_alone(content, data):
         assert len(texts[-1]) == last - first
         begin = found[last - 1].end
     assert [text for some in texts for text in some] == [line.text for line in found]
+
+
+@pytest.mark.parametrize(
+    ("content", "texts"),
+    [(b"", []), (b"a", ["a"]), (b"a\n", ["a"]), (b"a\n\n\n", ["a", "", ""]), (b"\r\n\n ", ["", "", " "])],
+)
+def test_blank_lines_at_the_end_are_lines(content, texts):
+    assert [text for _, text in read(content)[0]] == texts
 
 
 def test_nul_is_no_text():

@@ -12,7 +12,6 @@ LONGEST = 1 << 20
 """Characters of a line that are read. A longer line is cut after one more."""
 HEAD = 1 << 20
 """The first bytes decide how lines end."""
-BLANK = " \t\n\r\v\f"
 ENCODING, INVALID = "utf-8", "surrogateescape"
 
 
@@ -42,7 +41,7 @@ class Line(NamedTuple):
 
 
 def stream_lines(file: BinaryIO, name: str, report: Report) -> Iterator[Line]:
-    """Yield the lines of a buffered stream. Blank lines at the end are left out.
+    """Yield the lines of a buffered stream. The end of the last line does not begin another one.
 
     UTF-16 is recognised by its byte order mark. Lines that are not UTF-8 are read as Windows-1252, the
     encoding of old spreadsheets. The rest of a line that is longer than `LONGEST` is skipped.
@@ -57,17 +56,7 @@ def stream_lines(file: BinaryIO, name: str, report: Report) -> Iterator[Line]:
     if is_utf_16(head):
         report.warn(f"{name}:1: the file is UTF-16, not UTF-8; it is read as such")
     number = end = guessed = 0
-    blank: list[tuple[str, int, int]] = []  # texts, their bytes, how often in a row
     for text, size in _raw_lines(_Joined(head, file), head):
-        if not text.strip(BLANK):
-            times = blank.pop()[2] if blank and blank[-1][:2] == (text, size) else 0
-            blank.append((text, size, times + 1))
-            continue
-        for blank_text, blank_size, times in blank:
-            for _ in range(times):
-                number, end = number + 1, end + blank_size
-                yield Line(number, blank_text, end)
-        blank.clear()
         number, end = number + 1, end + size
         decoded = _decoded(text)
         if decoded != text:

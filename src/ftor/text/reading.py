@@ -10,11 +10,12 @@ from ftor.config import Tokenizer
 from ftor.reporting import Report
 from ftor.text import emphasis as emphasising
 from ftor.text.lines import DataError as DataError
-from ftor.text.lines import line_problem, refuse_archive, stream_lines
+from ftor.text.lines import Line, line_problem, refuse_archive, stream_lines
 from ftor.text.tokenizing import tokenize
 
 CSV_SHARE = 0.8
 """A file is CSV if this share of its lines has no tab but commas, or semicolons."""
+BLANK = " \t\n\r\v\f"
 PROBLEMS_SHOWN = 5
 """Bad lines that are named one by one, where reading goes on."""
 
@@ -106,11 +107,20 @@ def read_lines(path: Path, report: Report | None = None) -> Iterator[tuple[int, 
     try:
         with path.open("rb") as file:
             if report is not None:
-                yield from ((line.number, line.text) for line in stream_lines(file, str(path), report))
+                yield from _without_blank_end(stream_lines(file, str(path), report))
             else:
                 yield from _decoded_lines(file.read(), path)
     except OSError as error:
         raise DataError(f"{path}: {error.strerror or error}") from None
+
+
+def _without_blank_end(lines: Iterable[Line]) -> Iterator[tuple[int, str]]:
+    blank: list[tuple[int, str]] = []
+    for number, text, _ in lines:
+        blank.append((number, text))
+        if text.strip(BLANK):
+            yield from blank
+            blank.clear()
 
 
 def _decoded_lines(raw: bytes, path: Path) -> Iterator[tuple[int, str | None]]:

@@ -2,12 +2,20 @@ import pytest
 
 from ftor.jobs.corpora import chunks
 from ftor.jobs.corpora.chunks import given_chunks, input_size, read_chunks, require_spans
-from ftor.reporting import SILENT
+from ftor.reporting import SILENT, Report
 from ftor.text.lines import DataError
 from support.corpora import write_corpus
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
+
+
+class Messages(Report):
+    def __init__(self):
+        self.warned = []
+
+    def warn(self, text):
+        self.warned.append(text)
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +34,10 @@ def test_the_chunks_of_text_files_can_be_read_by_their_spans(tmp_path):
     paths = [write_corpus(tmp_path / f"{name}.txt", 30, seed) for seed, name in enumerate("ab")]
     paths[1].write_bytes(b"\xef\xbb\xbf" + paths[1].read_bytes() + b"\n\n")
     found = list(read_chunks(paths, "text", SILENT))
-    assert [len(chunk.texts) for chunk in found] == [4] * 7 + [2] + [4] * 7 + [2]
+    assert [len(chunk.texts) for chunk in found] == [4] * 7 + [2] + [4] * 8
     assert [chunk.first for chunk in found] == [*range(1, 30, 4)] * 2
     assert all(chunk.span.read() == list(chunk.texts) for chunk in found)
-    assert sum(chunk.size for chunk in found) == input_size(paths) - 2  # the blank lines at the end
+    assert sum(chunk.size for chunk in found) == input_size(paths)
     assert found[-1].place(1, "x") == f"{paths[1]}:30"
     require_spans(paths)
 
@@ -46,6 +54,15 @@ def test_the_chunks_of_parquet_files_can_be_read_by_their_spans(tmp_path):
     assert input_size([tmp_path / "a.parquet"]) == size
     assert sum(chunk.size for chunk in found) == pytest.approx(size, abs=len(found))
     assert found[1].place(0, "x") == f"{tmp_path / 'a.parquet'}:5"
+
+
+def test_empty_files_are_named(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"")
+    (tmp_path / "b.txt").write_bytes(b"\n")
+    parquet.write_table(pyarrow.table({"text": pyarrow.array([], "string")}), tmp_path / "c.parquet")
+    paths, report = [tmp_path / name for name in ("a.txt", "b.txt", "c.parquet")], Messages()
+    assert [chunk.texts for chunk in read_chunks(paths, "text", report)] == [("",)]
+    assert report.warned == [f"{path}: empty, so there is nothing to predict" for path in paths[::2]]
 
 
 def test_bad_parquet_files_are_refused(tmp_path):

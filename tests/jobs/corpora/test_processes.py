@@ -39,6 +39,7 @@ def workers():
 
 def test_a_killed_process_is_replaced_and_the_output_is_that_of_one_process(trained, tmp_path):
     corpus, request = write_corpus(tmp_path / "in.txt", 100), Request(str(trained), tree=True)
+    corpus.write_bytes(corpus.read_bytes() + b"\n" * 20)  # the last chunks are blank
     predict_file(request, corpus, tmp_path / "one.jsonl")
     killed = []
 
@@ -51,6 +52,7 @@ def test_a_killed_process_is_replaced_and_the_output_is_that_of_one_process(trai
 
     found = predicted(trained, killing(), tmp_path / "two.jsonl", tree=True)
     assert found == (tmp_path / "one.jsonl").read_bytes()
+    assert found.count(b"\n") == 120
     assert killed
     assert workers() == []
 

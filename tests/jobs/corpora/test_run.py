@@ -73,6 +73,42 @@ def test_the_output_of_another_run_is_refused_and_stays(trained, corpus, run, tm
         assert out.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "difference"),
+    [
+        ({}, {"n_best": 2}, "it has other values of alternatives"),
+        ({}, {"tree": True}, "it has no source_tokens, tree"),
+        ({"tree": True}, {"fertilities": True}, "it has no fertilities; also tree"),
+    ],
+)
+def test_the_fields_that_other_options_change_are_named(trained, corpus, tmp_path, before, now, difference):
+    out = tmp_path / "out.jsonl"
+    predict_file(Request(str(trained), **before), corpus, out)
+    with pytest.raises(DataError, match=rf"out\.jsonl:1: .*, so it cannot be resumed: {difference}$"):
+        predict_file(Request(str(trained), **now), corpus, out, resuming=True)
+
+
+def test_a_record_that_is_only_written_differently_is_refused(trained, corpus, tmp_path):
+    out = tmp_path / "out.jsonl"
+    predict_file(Request(str(trained)), corpus, out)
+    out.write_text(out.read_text("utf-8").replace('": ', '":'), "utf-8")
+    with pytest.raises(DataError, match=r"out\.jsonl:1: .*the same fields, but is written differently"):
+        predict_file(Request(str(trained)), corpus, out, resuming=True)
+
+
+def test_blank_lines_at_the_end_are_continued_to_the_byte(trained, tmp_path):
+    path, out = write_lines(tmp_path / "in.txt", "a b", *[""] * 9), tmp_path / "out.jsonl"
+    request = Request(str(trained))
+    predict_file(request, path, out)
+    wanted = out.read_bytes()
+    records = wanted.splitlines(keepends=True)
+    assert [json.loads(record).get("error") for record in records] == [None] + ["an empty line"] * 9
+    for kept in range(11):
+        out.write_bytes(b"".join(records[:kept]))
+        tally = predict_file(request, path, out, resuming=True)
+        assert (out.read_bytes(), tally.count, tally.failed) == (wanted, 10, 9), kept
+
+
 def test_the_output_of_another_input_is_refused(trained, corpus, tmp_path):
     out = tmp_path / "out.jsonl"
     predict_file(Request(str(trained)), corpus, out)

@@ -75,6 +75,8 @@ def stream_chunks(file: BinaryIO, name: str, report: Report, path: str | None = 
         span = None if path is None else Span(path, start, end)
         yield Chunk(name, some[0].number, tuple(line.text for line in some), end - start, span)
         start = end
+    if not start:
+        _warn_of_none(name, report)
 
 
 def read_chunks(paths: Iterable[Path], column: str, report: Report) -> Iterator[Chunk]:
@@ -83,11 +85,11 @@ def read_chunks(paths: Iterable[Path], column: str, report: Report) -> Iterator[
     Args:
         paths: the files. Those that end in .parquet are Parquet files.
         column: that of the sentences in Parquet files.
-        report: receives what is odd about text files.
+        report: receives what is odd about text files, and which files are empty.
     """
     for path in paths:
         if is_parquet(path):
-            yield from _table_chunks(path, column)
+            yield from _table_chunks(path, column, report)
         else:
             with path.open("rb") as file:
                 yield from stream_chunks(file, str(path), report, str(path.absolute()))
@@ -113,7 +115,7 @@ def is_parquet(path: Path) -> bool:
     return path.suffix.lower() == ".parquet"
 
 
-def _table_chunks(path: Path, column: str) -> Iterator[Chunk]:
+def _table_chunks(path: Path, column: str, report: Report) -> Iterator[Chunk]:
     file = _parquet(path)
     if column not in file.schema_arrow.names:
         found = ", ".join(file.schema_arrow.names)
@@ -123,6 +125,12 @@ def _table_chunks(path: Path, column: str) -> Iterator[Chunk]:
         span = Span(str(path.absolute()), start, start + len(texts), column)
         yield Chunk(str(path), start + 1, tuple(texts), round(per_row * len(texts)), span)
         start += len(texts)
+    if not start:
+        _warn_of_none(str(path), report)
+
+
+def _warn_of_none(name: str, report: Report) -> None:
+    report.warn(f"{name}: empty, so there is nothing to predict")
 
 
 def _rows(path: str, column: str, start: int, end: int) -> list[str]:

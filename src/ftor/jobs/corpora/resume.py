@@ -41,8 +41,20 @@ class Resumed:
             if new != old:
                 raise DataError(
                     f"{self.path}:{number}: not the record of this model and these options, so it cannot be "
-                    f"resumed: expected {new[:300]}, found {old[:300]}"
+                    f"resumed: {_difference(json.loads(new), json.loads(old))}"
                 )
+
+
+def _difference(expected: dict[str, object], found: dict[str, object]) -> str:
+    """The fields in which two records differ."""
+    both = [name for name in expected if name in found and expected[name] != found[name]]
+    parts = {
+        "other values of": both,
+        "no": [name for name in expected if name not in found],
+        "also": [name for name in found if name not in expected],
+    }
+    named = [f"{how} {', '.join(names)}" for how, names in parts.items() if names]
+    return f"it has {'; '.join(named)}" if named else "it has the same fields, but is written differently"
 
 
 def resume(path: Path, chunks: Iterator[Chunk]) -> Resumed:
