@@ -82,8 +82,8 @@ class TestCalibration:
     def test_a_model_that_is_sure_of_all_pairs_and_right_is_sure_of_like_answers_and_of_no_others(self):
         sure = [prediction(-0.001 - 1e-5 * n, 4, (0.999, 0.001)) for n in range(50)]
         fitted = Calibration.fit([features(one) for one in sure], [True] * 50, 0.5, "exact_match")
-        like, odd = prediction(-0.01, 5, (0.99, 0.01)), prediction(-5.0, 4, (0.4, 0.3, 0.3))
-        assert fitted.confidence(features(like)) > 0.85
+        like, odd = prediction(-0.002, 5, (0.998, 0.002)), prediction(-5.0, 4, (0.4, 0.3, 0.3))
+        assert fitted.confidence(features(like)) > 0.9
         assert fitted.confidence(features(odd)) < 0.4
 
     def test_verdicts_without_a_reason_are_not_learned_by_heart(self):
