@@ -1,5 +1,7 @@
 """Several processes: the same bytes as one, also if processes are killed."""
 
+import signal
+import subprocess
 import threading
 import time
 from functools import partial
@@ -9,7 +11,7 @@ import pytest
 
 from ftor.errors import FtorError
 from ftor.jobs.corpora import Request, chunks, predict_corpus
-from ftor.jobs.corpora.processes import predict_in_processes
+from ftor.jobs.corpora.processes import _Workers, predict_in_processes
 from ftor.reporting import SILENT
 from support.corpora import predict_file, write_corpus
 from support.tiny import end, start
@@ -83,6 +85,28 @@ def test_an_error_of_a_process_is_that_of_the_run(tmp_path):
     with pytest.raises(FtorError, match=r"none: not a model folder"):
         predicted(tmp_path / "none", chunks_of(corpus), tmp_path / "out.jsonl")
     assert workers() == []
+
+
+def test_a_process_that_starts_while_the_run_stops_is_ended(tmp_path, monkeypatch):
+    workers, popen, starting = _Workers(Request(str(tmp_path))), subprocess.Popen, threading.Event()
+    started = []
+
+    def start_slowly(*arguments, **options):
+        starting.set()
+        time.sleep(0.5)  # meanwhile the run stops
+        started.append(popen(*arguments, **options))
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", start_slowly)
+    taking = threading.Thread(target=workers._take)
+    taking.start()
+    assert starting.wait(10)
+    workers.stop()
+    taking.join()
+    with started[0] as worker:
+        code = worker.returncode
+        worker.kill()  # nothing happens if it has ended
+    assert code == -signal.SIGKILL
 
 
 def test_a_killed_command_takes_its_processes_along_and_is_continued(trained, tmp_path, monkeypatch):

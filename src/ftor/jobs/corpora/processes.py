@@ -5,6 +5,7 @@ import os
 import queue
 import subprocess
 import sys
+import threading
 from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -57,6 +58,7 @@ class _Workers:
         self._idle: queue.SimpleQueue[subprocess.Popen[str]] = queue.SimpleQueue()
         self._all: list[subprocess.Popen[str]] = []
         self._stopped = False
+        self._starting = threading.Lock()  # so that `stop` knows of each process
 
     def answer(self, chunk: Chunk) -> Answers:
         """Have a process predict a chunk."""
@@ -80,9 +82,18 @@ class _Workers:
     def _take(self) -> subprocess.Popen[str]:
         with suppress(queue.Empty):
             return self._idle.get_nowait()
-        if self._stopped:
-            raise FtorError("stopped")
-        worker = subprocess.Popen(
+        with self._starting:
+            if self._stopped:
+                raise FtorError("stopped")
+            worker = self._start()
+            self._all.append(worker)
+        assert worker.stdin is not None
+        with suppress(OSError, ValueError):  # it has ended or was stopped, as `_ask` finds out
+            worker.stdin.write(self._request.to_json() + "\n")
+        return worker
+
+    def _start(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
             [sys.executable, "-m", "ftor.jobs.corpora.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -91,15 +102,11 @@ class _Workers:
             | {name: str(self._request.threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS")},
             start_new_session=True,  # Ctrl-C reaches only this process, which then stops them
         )
-        self._all.append(worker)
-        assert worker.stdin is not None
-        with suppress(OSError):  # it has ended, as `_ask` finds out
-            worker.stdin.write(self._request.to_json() + "\n")
-        return worker
 
     def stop(self) -> None:
         """End all processes, whatever they do."""
-        self._stopped = True
+        with self._starting:
+            self._stopped = True
         for worker in self._all:
             worker.kill()
         for worker in self._all:
