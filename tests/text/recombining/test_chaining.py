@@ -108,3 +108,59 @@ def test_digits_and_commas_of_numbers_join_nothing():
         target = " ".join(f"{words} {scale}" for (_, words), scale in zip(groups, scales, strict=True))
         numbers.append((" , ".join(digits for digits, _ in groups), target))
     assert Chains(pairs_of(numbers), 100).joints == []
+
+
+SWAPS = "after you"
+
+
+def commands(draw, chain):
+    """Dates with joints between them: `after you` joins two dates before `and` does."""
+    groups, source = [[]], ""
+    for joint in (None, *chain):
+        text, target = date(draw)
+        if joint == "and":
+            groups.append([])
+        source += f" {joint} {text}" if joint else text
+        groups[-1].insert(0, target)
+    return source, " ; ".join(target for group in groups for target in group)
+
+
+def meaning(source):
+    groups = [part.split(f" {SWAPS} ") for part in " ".join(source).split(" and ")]
+    dates = [date for group in groups for date in reversed(group)]
+    return " ; ".join(" ".join(translated(date.split())) for date in dates).split()
+
+
+def test_joints_of_several_kinds_are_put_together_as_in_training():
+    draw = Random(0)
+    singles = [commands(draw, ()) for _ in range(100)]
+    twos = [commands(draw, (joint,)) for joint in ("and", SWAPS) for _ in range(40)]
+    threes = [commands(draw, chain) for chain in (("and", SWAPS), (SWAPS, "and")) for _ in range(30)]
+    made = Chains(pairs_of(singles + twos + threes), 100).draw(200, seed=0)
+    assert sum("and" in pair.source and "after" in pair.source for pair in made) > 30
+    assert max(pair.source.count("and") + pair.source.count("after") for pair in made) == 3
+    for pair in made:
+        assert meaning(pair.source) == list(pair.target)
+
+
+def test_joints_that_training_never_has_together_are_not_mixed_if_the_order_depends_on_it():
+    draw = Random(0)
+    singles = [commands(draw, ()) for _ in range(100)]
+    twos = [commands(draw, (joint,)) for joint in ("and", SWAPS) for _ in range(40)]
+    made = Chains(pairs_of(singles + twos), 100).draw(100, seed=0)
+    assert made
+    assert not any("and" in pair.source and "after" in pair.source for pair in made)
+
+
+def test_joints_that_keep_the_order_are_mixed():
+    draw = Random(0)
+    texts = [date(draw) for _ in range(100)]
+    texts += [joined(draw, *both) for both in (("and", ","), ("until", "..")) for _ in range(40)]
+    made = Chains(pairs_of(texts), 100).draw(100, seed=0)
+    both = [pair for pair in made if "and" in pair.source and "until" in pair.source]
+    assert both
+    for pair in both:
+        dates = translated(" ".join(pair.source).replace("until", "and").split())
+        seen = [token for token in pair.source if token in ("and", "until")]
+        expected = [{"and": ",", "until": ".."}[seen.pop(0)] if token == "," else token for token in dates]
+        assert list(pair.target) == expected

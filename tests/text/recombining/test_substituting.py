@@ -89,3 +89,28 @@ def test_a_part_that_changes_what_stands_around_it_is_left_out():
         assert "million" in pair.target or pair.source.count(",") < 2
         assert pair.source.count(",") <= 2
         assert all(len(group.split()) == 2 for group in " ".join(pair.source).split(","))
+
+
+ROOMS, THINGS, MUSIC = ("hall", "attic", "office"), ("lamp", "fan", "heater"), ("jazz", "rock", "news")
+
+
+def test_parts_fit_the_words_around_them():
+    """`light the hall lamp` has a room already, so `in the attic` does not follow it."""
+    draw, pairs = Random(0), {}
+    for _ in range(400):
+        room, thing, hours = draw.choice(ROOMS), draw.choice(THINGS), draw.randint(2, 9)
+        source, target, place = draw.choice(
+            (
+                (f"light the {thing}", f"light {thing}", ""),
+                (f"light the {thing} in the {room}", f"light {thing}", f" room {room}"),
+                (f"light the {room} {thing}", f"light {thing}", f" room {room}"),
+                (f"play {draw.choice(MUSIC)} please", "play", ""),
+            )
+        )
+        when = draw.random() < 0.4
+        pairs[source + f" in {hours} hours" * when] = target + place + f" wait {hours}" * when
+    made = substituted([Pair(tuple(s.split()), tuple(t.split()), 0) for s, t in pairs.items()], 100, seed=0)
+    assert made
+    for pair in made:
+        assert pair.target.count("room") <= 1
+        assert pair.target.count("wait") <= 1

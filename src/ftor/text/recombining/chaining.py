@@ -10,59 +10,27 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from random import Random
-from typing import NamedTuple
 
 import numpy as np
 
 from ftor.text.aligning import poisson
 from ftor.text.reading import Pair
+from ftor.text.recombining.joints import (
+    LEAST_PAIRS,
+    LEAST_SHARE,
+    Aligned,
+    Joint,
+    Joints,
+    Sentence,
+    Tokens,
+)
 from ftor.text.recombining.substituting import GROWTH, TRIES
 from ftor.text.seeds import derived_seed
 
-LEAST_PAIRS = 5
-"""Pairs that a word must be seen to join."""
-LEAST_SHARE = 0.95
-"""Share of the pairs with a word in which it joins two sentences."""
 LONGEST_JOINT = 3
 """Words that may stand between two sentences, and tokens between their targets."""
 SURE = 0.5
 """Least posterior of a link."""
-
-Tokens = tuple[str, ...]
-
-
-class Sentence(NamedTuple):
-    """A sentence with its target, whole or joined to others."""
-
-    source: Tokens
-    target: Tokens
-
-
-class Joint(NamedTuple):
-    """How words join two sentences.
-
-    Attributes:
-        words: that stand between the sentences.
-        tokens: that stand between their targets.
-        is_swapped: whether the target of the second one comes first.
-    """
-
-    words: Tokens
-    tokens: Tokens
-    is_swapped: bool
-
-    def join(self, first: Sentence, second: Sentence) -> Sentence:
-        """The two sentences as one. It does not matter which two of three are joined first."""
-        targets = (second, first) if self.is_swapped else (first, second)
-        joined = targets[0].target + self.tokens + targets[1].target
-        return Sentence(first.source + self.words + second.source, joined)
-
-
-class _Aligned(NamedTuple):
-    """A pair, and for each target token the source words that it is surely linked to."""
-
-    pair: Pair
-    links: list[set[int]]
 
 
 class Chains:
@@ -79,13 +47,14 @@ class Chains:
         self._joints: dict[Joint, list[tuple[Sentence, Sentence]]] = {}
         posteriors = poisson(pairs, iterations, start_token=False)
         aligned = [
-            _Aligned(pair, [set(np.flatnonzero(column >= SURE).tolist()) for column in posterior.T])
+            Aligned(pair, [set(np.flatnonzero(column >= SURE).tolist()) for column in posterior.T])
             for pair, posterior in zip(pairs, posteriors, strict=True)
         ]
         for words, places in self._candidates().items():
             found = self._joint(words, [(aligned[row], at) for row, at in places])
             if found is not None:
                 self._joints[found[0]] = found[1]
+        self._order = Joints(self._joints, aligned)
 
     @property
     def joints(self) -> list[Joint]:
@@ -95,26 +64,33 @@ class Chains:
     def draw(self, count: int, seed: int) -> list[Pair]:
         """New pairs, of up to one sentence more than those of training, at most `count`.
 
-        A chain has one kind of joint. Training does not tell how several kinds are put together.
+        Several kinds of joints are in a chain only if training tells how they are put together.
         """
         parts = {joint: some for joint in self._joints if len(some := self._parts(joint)) >= LEAST_PAIRS}
         if not parts:
             return []
         random = Random(derived_seed("chained pairs", seed))
-        most = {joint: max(_count(pair.source, joint.words) for pair in self._pairs) for joint in parts}
         longest = GROWTH * max(len(pair.target) for pair in self._pairs)
         drawn: dict[Tokens, Pair] = {}
         for _ in range(TRIES * count):
             if len(drawn) == count:
                 break
-            joint = random.choice(list(parts))
-            new = random.choice(parts[joint])
-            for _ in range(random.randint(1, most[joint] + 1)):
-                new = joint.join(new, random.choice(parts[joint]))
+            chain = self._draw_joints(random, list(parts))
+            sentences = [random.choice(parts[joint]) for joint in (chain[0], *chain)]
+            new = self._order.join(sentences, chain)
             if new.source not in self._known and len(new.target) <= longest:
                 pair = replace(self._pairs[0], source=new.source, target=new.target, target_text="")
                 drawn.setdefault(new.source, pair)
         return list(drawn.values())
+
+    def _draw_joints(self, random: Random, joints: Sequence[Joint]) -> list[Joint]:
+        """The joints of a chain."""
+        chain = [random.choice(joints)]
+        for _ in range(random.randint(1, self._order.most) - 1):
+            more = [joint for joint in self._order.may_follow(chain) if joint in joints]
+            if more:
+                chain.append(random.choice(more))
+        return chain
 
     def _parts(self, joint: Joint) -> list[Sentence]:
         """The sentences that a joint can join: whole ones and parts. No joint is in them."""
@@ -140,7 +116,7 @@ class Chains:
         return {words: some for words, some in places.items() if len({row for row, _ in some}) >= LEAST_PAIRS}
 
     def _joint(
-        self, words: Tokens, places: Sequence[tuple[_Aligned, int]]
+        self, words: Tokens, places: Sequence[tuple[Aligned, int]]
     ) -> tuple[Joint, list[tuple[Sentence, Sentence]]] | None:
         """How words join sentences, if they do. Words that single sentences have, too, do not."""
         without = [pair for pair in self._pairs if not _count(pair.source, words)]

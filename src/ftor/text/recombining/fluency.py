@@ -8,15 +8,17 @@ BOUNDARY = ""
 
 
 class NGrams:
-    """The bigrams and trigrams of training sentences."""
+    """The n-grams of training sentences, of two to four words."""
 
     def __init__(self, sentences: Iterable[Sequence[str]]) -> None:
         self.bigrams: set[tuple[str, str]] = set()
         self._trigrams: set[tuple[str, ...]] = set()
+        self._four: set[tuple[str, ...]] = set()
         for sentence in sentences:
             words = [BOUNDARY, *sentence, BOUNDARY]
             self.bigrams.update(pairwise(words))
             self._trigrams.update(zip(words, words[1:], words[2:], strict=False))
+            self._four.update(zip(words, words[1:], words[2:], words[3:], strict=False))
 
     def are_fluent(self, sentence: Sequence[str], seams: Iterable[int]) -> bool:
         """Whether training has the words beside each seam together with one more word on each side.
@@ -26,3 +28,9 @@ class NGrams:
         words = [BOUNDARY, *sentence, BOUNDARY]
         starts = [start for seam in seams for start in (seam - 1, seam) if 0 <= start <= len(words) - 3]
         return all(tuple(words[start : start + 3]) in self._trigrams for start in starts)
+
+    def have_seams(self, sentence: Sequence[str], seams: Iterable[int]) -> bool:
+        """Whether training has the two words before each seam together with the two after it."""
+        words = [BOUNDARY, *sentence, BOUNDARY]
+        starts = [seam - 1 for seam in seams if 0 < seam < len(sentence)]
+        return all(tuple(words[start : start + 4]) in self._four for start in starts)

@@ -13,6 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from ftor.text.reading import Pair
+from ftor.text.recombining.fluency import NGrams
 from ftor.text.seeds import derived_seed
 
 LEAST_PARTS = 5
@@ -47,6 +48,13 @@ class Place(NamedTuple):
         return *target[self.start - 1 : self.start], "", *target[self.end : self.end + 1]
 
 
+class _Fitting(NamedTuple):
+    """The pairs that can stand in a context, and whether that is in brackets."""
+
+    pairs: list[Pair]
+    in_brackets: bool
+
+
 class _Context:
     """The pairs that were seen between two words, and where their targets are parts.
 
@@ -75,8 +83,8 @@ class _Context:
         many = len(self._parts) >= LEAST_PARTS and bool(self.places)
         return many and self._kept >= LEAST_SHARE * self._seen
 
-    def fitting(self, pairs: Sequence[Pair]) -> list[Pair]:
-        """The pairs that can stand here: as long as those of training, or in brackets."""
+    def fitting(self, pairs: Sequence[Pair]) -> "_Fitting":
+        """The pairs that can stand here: in brackets any pair, else those of known lengths and words."""
         spans = [place.pair.source[place.first : place.last] for place in self.places]
         lengths, edges = {*map(len, spans)}, {(span[0], span[-1]) for span in spans}
         strange = {word for word in self._words if not self._nests(word)}
@@ -84,8 +92,10 @@ class _Context:
         if _are_brackets({*next(iter(edges))}, pairs) and len(edges) == 1:
             pairs = [pair for pair in pairs if (pair.source[0], pair.source[-1]) in edges]
             in_brackets = True
-        fit = (pair for pair in pairs if in_brackets or len(pair.source) in lengths)
-        return [pair for pair in fit if not strange & {*pair.source}]
+        if not in_brackets:  # a word such as `and` may bind less than the words around the part
+            known = {word for span in spans for word in span}
+            pairs = [pair for pair in pairs if len(pair.source) in lengths and known.issuperset(pair.source)]
+        return _Fitting([pair for pair in pairs if not strange & {*pair.source}], in_brackets)
 
     def _nests(self, word: str) -> bool:
         """Whether parts with a word of the context stand between the same target tokens as others."""
@@ -116,21 +126,24 @@ def substituted(pairs: Sequence[Pair], count: int, seed: int) -> list[Pair]:
     places = [
         (place, fitting)
         for context in free.values()
-        if (fitting := context.fitting(pairs))
+        if (fitting := context.fitting(pairs)).pairs
         for place in context.places
     ]
     if not places:
         return []
-    draw = Random(derived_seed("substituted", seed))
+    draw, ngrams = Random(derived_seed("substituted", seed)), NGrams(pair.source for pair in pairs)
     longest = GROWTH * max(len(pair.target) for pair in pairs)
     made: dict[Tokens, Pair] = {}
     for _ in range(TRIES * count):
         if len(made) == count:
             break
         place, fitting = draw.choice(places)
-        new = _replaced(place, draw.choice(fitting))
+        part = draw.choice(fitting.pairs)
+        new = _replaced(place, part)
+        seams = place.first, place.first + len(part.source)
+        is_fluent = fitting.in_brackets or ngrams.have_seams(new.source, seams)
         is_new = new.source not in made and new.source not in targets and len(new.target) <= longest
-        if is_new and _agrees(new, targets, free):
+        if is_new and is_fluent and _agrees(new, targets, free):
             made[new.source] = new
     return list(made.values())
 
