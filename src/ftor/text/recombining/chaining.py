@@ -29,6 +29,8 @@ from ftor.text.seeds import derived_seed
 
 LONGEST_JOINT = 3
 """Words that may stand between two sentences, and tokens between their targets."""
+LOOSE_SHARE = 0.5
+"""The share that is enough while links may be wrong, and the share of parts that start and end as usual."""
 SURE = 0.5
 """Least posterior of a link."""
 
@@ -44,17 +46,32 @@ class Chains:
     def __init__(self, pairs: Sequence[Pair], iterations: int) -> None:
         self._pairs = list(pairs)
         self._known = {pair.source: pair.target for pair in pairs}
-        self._joints: dict[Joint, list[tuple[Sentence, Sentence]]] = {}
         posteriors = poisson(pairs, iterations, start_token=False)
         aligned = [
             Aligned(pair, [set(np.flatnonzero(column >= SURE).tolist()) for column in posterior.T])
             for pair, posterior in zip(pairs, posteriors, strict=True)
         ]
-        for words, places in self._candidates().items():
-            found = self._joint(words, [(aligned[row], at) for row, at in places])
-            if found is not None:
-                self._joints[found[0]] = found[1]
+        separators = {token for joint in self._find(aligned, LOOSE_SHARE) for token in joint.tokens}
+        aligned = [
+            Aligned(
+                pair,
+                [
+                    set() if token in separators else words
+                    for token, words in zip(pair.target, links, strict=True)
+                ],
+            )
+            for pair, links in aligned
+        ]  # an aligner links them with the word of another joint
+        self._joints = self._find(aligned, LEAST_SHARE)
         self._order = Joints(self._joints, aligned)
+
+    def _find(self, aligned: Sequence[Aligned], share: float) -> dict[Joint, list[tuple[Sentence, Sentence]]]:
+        """The joints that hold in a share of their pairs, and the sentences that they join."""
+        found = (
+            self._joint(words, [(aligned[row], at) for row, at in places], share)
+            for words, places in self._candidates().items()
+        )
+        return dict(one for one in found if one is not None)
 
     @property
     def joints(self) -> list[Joint]:
@@ -116,7 +133,7 @@ class Chains:
         return {words: some for words, some in places.items() if len({row for row, _ in some}) >= LEAST_PAIRS}
 
     def _joint(
-        self, words: Tokens, places: Sequence[tuple[Aligned, int]]
+        self, words: Tokens, places: Sequence[tuple[Aligned, int]], share: float
     ) -> tuple[Joint, list[tuple[Sentence, Sentence]]] | None:
         """How words join sentences, if they do. Words that single sentences have, too, do not."""
         without = [pair for pair in self._pairs if not _count(pair.source, words)]
@@ -124,22 +141,25 @@ class Chains:
             return None
         wholes = _Wholes(without, [aligned.pair for aligned, _ in places], words)
         cases: dict[tuple[Tokens, bool], dict[int, tuple[Sentence, Sentence]]] = defaultdict(dict)
-        told = set()
+        told, usual = set(), Counter[tuple[Tokens, bool]]()
         for place, ((pair, links), at) in enumerate(places):
             first, second = pair.source[:at], pair.source[at + len(words) :]
             if not wholes.are_sources(first, second):
                 continue
             for tokens, is_swapped, targets in _splits(pair.target, links, at, len(words)):
                 told.add(place)
-                both = Sentence(first, targets[0]), Sentence(second, targets[1])
-                if wholes.are_targets(*targets) and all(map(self._agrees, both)):
-                    cases[tokens, is_swapped].setdefault(place, both)
+                both, case = (Sentence(first, targets[0]), Sentence(second, targets[1])), (tokens, is_swapped)
+                is_usual = wholes.are_targets(*targets)
+                if (tokens or is_usual) and all(map(self._agrees, both)):
+                    cases[case].setdefault(place, both)
+                    usual[case] += is_usual
+        cases = {case: found for case, found in cases.items() if usual[case] >= LOOSE_SHARE * len(found)}
         if not cases:
             return None
-        (tokens, is_swapped), found = max(cases.items(), key=lambda case: len(case[1]))
-        if len(found) < max(LEAST_PAIRS, LEAST_SHARE * len(told)):
+        case, found = max(cases.items(), key=lambda one: len(one[1]))
+        if len(found) < max(LEAST_PAIRS, share * len(told)):
             return None
-        return Joint(words, tokens, is_swapped), list(found.values())
+        return Joint(words, *case), list(found.values())
 
     def _agrees(self, part: Sentence) -> bool:
         """Whether no pair has the same source and another target."""

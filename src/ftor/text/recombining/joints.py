@@ -6,14 +6,17 @@ the blocks `b a c` or `b c a`. As an operator of a formula, each joint is compar
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import pairwise, product
+from itertools import product
+from statistics import median
 from typing import NamedTuple
 
 from ftor.text.reading import Pair
 
 LEAST_PAIRS = 5
-"""Pairs that must show something."""
-LEAST_SHARE = 0.95
+"""Pairs that must show that words join sentences."""
+LEAST_ORDERS = 3
+"""Pairs that must show which of two joints is first."""
+LEAST_SHARE = 0.9
 """Share of the pairs that must agree."""
 
 Tokens = tuple[str, ...]
@@ -73,7 +76,7 @@ class Joints:
                 shown.setdefault((places[0][1], places[1][1]), []).append(order)
         for both, orders in shown.items():
             for is_first in (True, False):
-                if orders.count(_order_of(*both, is_first)) >= max(LEAST_PAIRS, LEAST_SHARE * len(orders)):
+                if orders.count(_order_of(*both, is_first)) >= max(LEAST_ORDERS, LEAST_SHARE * len(orders)):
                     self._is_first.setdefault(both, is_first)
         for one, other in product(self._joints, repeat=2):
             if one == other or (one.is_swapped == other.is_swapped and (one, other) not in shown):
@@ -140,6 +143,4 @@ def _order(links: Sequence[set[int]], places: Sequence[tuple[int, Joint]], size:
     ]
     if not all(blocks):
         return None
-    order = sorted(range(len(blocks)), key=lambda number: blocks[number][0])
-    crosses = any(blocks[one][-1] > blocks[other][0] for one, other in pairwise(order))
-    return None if crosses else order
+    return sorted(range(len(blocks)), key=lambda number: median(blocks[number]))  # some links are wrong
