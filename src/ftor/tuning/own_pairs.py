@@ -31,6 +31,7 @@ from ftor.tuning.race.held_out import hold_out, longer_pairs
 from ftor.tuning.race.plan import (
     FROM_RUN,
     HELD_OUT_FILE,
+    MADE,
     Plan,
     affordable_epochs,
     allowed,
@@ -134,7 +135,7 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
     made = recombined(left, programs, len(left), request.seed + OTHER_SEED, iterations)
     longer = longer_pairs(encoded, made)
     counts = len(parts.random), len(parts.harder), len(longer), len(dev)
-    held_out = dict(zip(("random", "harder", "made longer", "dev"), counts, strict=True))
+    held_out = dict(zip(("random", "harder", MADE, "dev"), counts, strict=True))
     if request.quick:
         some = dict([next(iter(some.items()))])
     plan = Plan(
@@ -150,7 +151,7 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
         wanted=_wanted_epochs(found, request),
         folder=race,
     )
-    write_held_out(race, train, [*dev, *longer], parts)
+    write_held_out(race, train, parts, dev, longer)
     if not plan.races:
         why = "--quick" if request.quick else f"{len(train)} pairs are too few to hold some out"
         report.say(f"no race: {why}")

@@ -43,8 +43,11 @@ def entry_of(job):
     return Entry(candidate, config.training.seed, config.training.epochs, final)
 
 
-def raced(plan, score, stop_after=None, collapsed=lambda entry: False):
-    """Race with runs whose scores a function of their entries tells. It may also tell a last event."""
+def raced(plan, score, stop_after=None, collapsed=lambda entry: False, made_score=None):
+    """Race with runs whose scores a function of their entries tells. It may also tell a last event.
+
+    With `made_score`, half of the pairs were made, and it tells their scores.
+    """
     started = []
 
     def script(job):
@@ -64,7 +67,11 @@ def raced(plan, score, stop_after=None, collapsed=lambda entry: False):
         files = "metrics.json", "README.md", "model.safetensors", "checkpoint.safetensors", "confidence.json"
         for name in files:
             (job.folder / name).write_text(entry.run)
-        return [Started("here"), Finished(record(job, dev={"exact_match": found}, best_epoch=1))]
+        results = {"dev": {"exact_match": found}, "test": None}
+        if made_score is not None and job.config.data.test:  # half of the pairs were made
+            made = made_score(entry)
+            results = {"dev": {"exact_match": (found + made) / 2}, "test": {"exact_match": made}}
+        return [Started("here"), Finished(record(job, **results, best_epoch=1))]
 
     race = Race(plan, SILENT)
     run_jobs(race, Scripted(2, script), LineBoard(SILENT))
@@ -140,6 +147,35 @@ def test_candidates_train_on_recombined_pairs_and_the_leader_also_without(plan):
     again = replace(plan, folder=plan.folder / "again")
     race, _ = raced(again, lambda entry: 0.6 if entry.candidate == leader else score(entry) - 0.1)
     assert race.winner == leader
+
+
+@pytest.mark.parametrize("real", [0.9, 0.5])
+def test_made_pairs_that_mislead_are_not_chosen_by(plan, real):
+    """With recombined pairs the made ones are right, and perhaps fewer of the real ones."""
+    held_out = {"random": 25, "harder": 25, "made longer": 50}
+    plan = replace(plan, recombines=True, held_out=held_out)
+    lines = [f"a {number}\tA {number}\n" for number in range(100)]
+    (plan.folder / "held-out.tsv").write_text("".join(lines))
+    (plan.folder / "made.tsv").write_text("".join(lines[:50]))
+    leader = order(plan)[1]
+
+    def is_recombined(entry):
+        return entry.candidate.endswith("+recombined")
+
+    def score(entry):
+        if entry.final:
+            return 0.9
+        if not entry.candidate.startswith(leader):
+            return 0.1
+        return real if is_recombined(entry) else 0.9
+
+    race, _ = raced(plan, score, made_score=lambda entry: 1.0 if is_recombined(entry) else 0.0)
+    is_misled = real < 0.9
+    assert race.winner == (leader if is_misled else f"{leader}+recombined")
+    assert race.promised == pytest.approx(0.9 if is_misled else 0.95)
+    assert race.plan.held_out["made longer"] == (0 if is_misled else 50)
+    left = (plan.folder / "held-out.tsv").read_text().splitlines(keepends=True)
+    assert left == (lines[50:] if is_misled else lines)
 
 
 def test_of_equal_candidates_the_first_wins_and_a_perfect_one_ends_the_race(plan):
@@ -293,5 +329,5 @@ def test_runs_of_a_race_never_see_test_pairs(tmp_path):
     test = tmp_path / "test.tsv"
     test.write_text("a b\tA B\n")
     plan = make_plan(tmp_path, test=test)
-    assert plan.config(Entry("taught", 0, 8)).data.test is None
+    assert plan.config(Entry("taught", 0, 8)).data.test == "../../made.tsv"
     assert plan.config(Entry("taught", 0, 8, final=True)).data.test == str(test)

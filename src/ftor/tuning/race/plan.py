@@ -2,17 +2,20 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ftor.config import Config, ConfigError
+from ftor.files import write_text
 from ftor.text.reading import Pair, write_pairs
 from ftor.tuning.look import Look
 from ftor.tuning.look.findings import Value
 from ftor.tuning.race.candidates import RECOMBINED, SEQ2SEQ, Candidate, candidates, configuration
 from ftor.tuning.race.held_out import HeldOut
 
-TRAIN_FILE, HELD_OUT_FILE = "train.tsv", "held-out.tsv"
+TRAIN_FILE, HELD_OUT_FILE, MADE_FILE = "train.tsv", "held-out.tsv", "made.tsv"
+MADE = "made longer"
+"""The kind of held-out pairs that are recombined."""
 FROM_RUN = Path("../..")
 """The folder of a race, from the folder of one of its runs. It can be moved with all its runs."""
 LEAST_EPOCHS, LEAST_STEPS = 16, 600
@@ -120,9 +123,19 @@ class Plan:
             "dev": self.files.get("dev") if final else None,
             "test": self.files.get("test") if final else None,
         }
+        if not final and self.held_out.get(MADE):
+            files["test"] = FROM_RUN / MADE_FILE  # once more alone, so that real pairs can be told apart
         if files["dev"] is None and any(self.held_out.values()):
             files["dev"] = FROM_RUN / HELD_OUT_FILE
         return {f"data.{split}": path.as_posix() for split, path in files.items() if path is not None}
+
+    def without_made(self) -> "Plan":
+        """The same race, compared by real pairs only."""
+        path = self.folder / HELD_OUT_FILE
+        made = {*(self.folder / MADE_FILE).read_text("utf-8").splitlines()}
+        lines = path.read_text("utf-8").splitlines(keepends=True)
+        write_text(path, "".join(line for line in lines if line.rstrip("\n") not in made))
+        return replace(self, held_out=self.held_out | {MADE: 0})
 
     @property
     def races(self) -> bool:
@@ -130,11 +143,14 @@ class Plan:
         return len(self.candidates) > 1 and any(self.held_out.values())
 
 
-def write_held_out(folder: Path, pairs: Sequence[Pair], others: Sequence[Pair], parts: HeldOut) -> None:
-    """Write the training pairs of a race, and the held-out pairs with `others` that were not in training."""
+def write_held_out(
+    folder: Path, pairs: Sequence[Pair], parts: HeldOut, dev: Sequence[Pair], made: Sequence[Pair]
+) -> None:
+    """Write the training pairs of a race, and the held-out pairs with dev pairs and made ones."""
     folder.mkdir(parents=True, exist_ok=True)
-    out = [*others, *(pairs[i] for i in parts.random), *(pairs[i] for i in parts.harder)]
-    for name, some in ((TRAIN_FILE, [pairs[i] for i in parts.train]), (HELD_OUT_FILE, out)):
+    out = [*dev, *made, *(pairs[i] for i in parts.random), *(pairs[i] for i in parts.harder)]
+    files = {TRAIN_FILE: [pairs[i] for i in parts.train], HELD_OUT_FILE: out, MADE_FILE: made}
+    for name, some in files.items():
         write_pairs([(" ".join(pair.source), pair.target_text) for pair in some], folder / name)
 
 

@@ -12,7 +12,7 @@ from ftor.jobs import Job, Status, Workload
 from ftor.reporting import Report, percent
 from ftor.training.collapse import collapse
 from ftor.tuning.race.candidates import RECOMBINED, SEQ2SEQ
-from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, RUNGS, SEEDS, Entry, Plan, kept
+from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RUNGS, SEEDS, Entry, Plan, kept
 
 ALL_RIGHT = 0.995
 """Share of right held-out pairs that more training cannot improve."""
@@ -38,6 +38,7 @@ class Result:
         seconds: of training and evaluation.
         problem: why it failed.
         collapsed: whether its model collapsed, see `ftor.training.collapse`.
+        real: the score of those held-out pairs that were not made, if some were.
     """
 
     score: float
@@ -45,6 +46,7 @@ class Result:
     seconds: float
     problem: str | None = None
     collapsed: bool = False
+    real: float | None = None
 
 
 class Race(Workload):
@@ -67,6 +69,7 @@ class Race(Workload):
         self._entries: dict[Job, Entry] = {}
         self._course = self._stages()
         self._other_seeds: dict[tuple[str, int], int] = {}
+        self._trusts_made = True
         self.winner: str | None = None
         self.promised: float | None = None
         self.final: Entry | None = None
@@ -114,7 +117,7 @@ class Race(Workload):
         self.final = max([*entries, *([self.final] if self.final else [])], key=self._quality)
 
     def _quality(self, entry: Entry) -> tuple[float, float]:
-        return self.results[entry].score, -self.results[entry].loss
+        return self._score(self.results[entry]), -self.results[entry].loss
 
     def _race(self) -> Generator[list[Entry], None, int]:
         """Find the winner. Returns the epochs that it is trained for on all pairs."""
@@ -152,6 +155,7 @@ class Race(Workload):
     ) -> Generator[list[Entry], None, list[str]]:
         """Train finalists. Only those get all seeds that can still win. Returns these, best first."""
         yield from self._trained(names, seeds[:1], epochs)
+        self._check_made(names, seeds[0], epochs)
         left, proven = self._best(names, seeds[:1], epochs), list[str]()
         while left:
             some, left = left[:FINALISTS], left[FINALISTS:]
@@ -160,6 +164,25 @@ class Race(Workload):
             best = self._worst(proven[0], seeds, epochs)
             left = [name for name in left if self._worst(name, seeds[:1], epochs) > best]
         return proven
+
+    def _check_made(self, names: list[str], seed: int, epochs: int) -> None:
+        """Go on with real pairs alone if a candidate is clearly worse on them when it trains on made ones."""
+        found = {name: self.results[self._entry(name, seed, epochs)].real for name in names}
+        for name, real in found.items():
+            other = found.get(name + RECOMBINED)
+            if real is not None and other is not None and _is_below(other, real, self._real_pairs):
+                self._report.say("recombined pairs mislead: candidates are compared by real pairs only")
+                self.plan, self._trusts_made = self.plan.without_made(), False
+                return
+
+    @property
+    def _real_pairs(self) -> int:
+        """The number of held-out pairs that were not made."""
+        return sum(count for kind, count in self.plan.held_out.items() if kind != MADE)
+
+    def _score(self, result: Result) -> float:
+        """What a result counts."""
+        return result.score if self._trusts_made or result.real is None else result.real
 
     def _trained(self, names: list[str], seeds: list[int], epochs: int) -> Generator[list[Entry], None, None]:
         """Train candidates. One that collapses is trained once more, and from now on with the better seed."""
@@ -200,8 +223,8 @@ class Race(Workload):
         """Whether the final model is right on clearly fewer pairs than the race promised."""
         if self.promised is None or self.final is None:
             return False
-        p, n = self.promised, sum(self.plan.held_out.values())
-        return self.results[self.final].score < p - 2 * math.sqrt(p * (1 - p) / n) - TOLERANCE
+        count = sum(self.plan.held_out.values())
+        return _is_below(self._score(self.results[self.final]), self.promised, count)
 
     def _best(self, names: list[str], seeds: list[int], epochs: int) -> list[str]:
         """The candidates, best first: by their worst seed, then their mean, then the order of preference.
@@ -221,7 +244,7 @@ class Race(Workload):
         return min(self._scores(name, seeds, epochs))
 
     def _scores(self, name: str, seeds: list[int], epochs: int) -> list[float]:
-        return [self.results[self._entry(name, seed, epochs)].score for seed in seeds]
+        return [self._score(self.results[self._entry(name, seed, epochs)]) for seed in seeds]
 
     def finished(self, status: Status, record: dict[str, Any]) -> str:
         """Keep the result."""
@@ -229,8 +252,13 @@ class Race(Workload):
         seconds = record["seconds"] + record["dev_seconds"]
         log = read_json_lines(status.job.folder / "log.jsonl")
         loss, collapsed = log[record["best_epoch"] - 1]["dev_loss"], bool(collapse(log))
-        self._keep(status, Result(dev["exact_match"], loss, seconds, collapsed=collapsed))
-        return percent(dev["exact_match"])
+        score, real, pairs = dev["exact_match"], None, self.plan.held_out
+        made = None if self._entries[status.job].final else record.get("test_grammar") or record.get("test")
+        if made and self._real_pairs:
+            right = score * sum(pairs.values()) - made["exact_match"] * pairs[MADE]
+            real = right / self._real_pairs
+        self._keep(status, Result(score, loss, seconds, collapsed=collapsed, real=real))
+        return percent(score)
 
     def failed(self, status: Status, reason: str) -> None:
         """A candidate that fails has lost."""
@@ -241,3 +269,8 @@ class Race(Workload):
         entry = self._entries[status.job]
         self.results[entry] = result
         append_json_line(self._file, {"entry": asdict(entry), "result": asdict(result)})
+
+
+def _is_below(score: float, other: float, count: int) -> bool:
+    """Whether a share of so many pairs is clearly below another one."""
+    return score < other - 2 * math.sqrt(other * (1 - other) / max(count, 1)) - TOLERANCE
