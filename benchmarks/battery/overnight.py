@@ -5,29 +5,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from battery.task import TEST, TRAIN, Pairs, words
-from ftor.config import Config
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.reading import read_pairs, write_pairs
 
 DOMAINS = ("blocks", "housing", "restaurants")
 PREFIX = "overnight-size-"
 NAMES: tuple[str, ...] = tuple(f"{PREFIX}{domain}" for domain in DOMAINS)
+NODES = UnitSettings(share=2, child_share=2)
+"""Nothing is joined."""
 SHARE = 0.6
 """About this share of the pairs is for training."""
 
 
 def size_split(pairs: Sequence[tuple[str, str]]) -> tuple[Pairs, Pairs, int]:
-    """Split pairs by the number of units of their programs.
+    """Split pairs by the number of nodes of their programs.
 
-    Units are those of the experiment `programs`, learned from all pairs. Test pairs whose programs need a
-    name that training lacks are left out. No source is in both parts.
+    Joined units would not do: a rare filter has more of them than a frequent one, and training would have no
+    rare ones. Test pairs whose programs need a name that training lacks are left out. No source is in both
+    parts.
 
     Returns:
-        The training pairs, the test pairs, and the most units of a training program.
+        The training pairs, the test pairs, and the most nodes of a training program.
     """
-    data = Config.load("programs").data
-    settings = UnitSettings(data.unit_share, data.unit_child_share, data.unit_count)
-    programs = Programs.learn([target for _, target in pairs], None, settings)
+    programs = Programs.learn([target for _, target in pairs], None, NODES)
     sizes = [len(programs.encode(target)) for _, target in pairs]
     most = _nearest(Counter(sizes), SHARE)
     train = [pair for pair, size in zip(pairs, sizes, strict=True) if size <= most]
@@ -53,4 +53,4 @@ def write(domain: str, data: Path, folder: Path) -> str:
     train, test, most = size_split(pairs)
     write_pairs(train, folder / TRAIN)
     write_pairs(test, folder / TEST)
-    return f"{len(train)} training pairs of at most {most} units, {len(test)} test pairs of more"
+    return f"{len(train)} training pairs of at most {most} nodes, {len(test)} test pairs of more"
