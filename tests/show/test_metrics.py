@@ -49,6 +49,14 @@ def test_titles_say_whether_there_was_a_grammar(grammar):
     )
 
 
+def test_titles_say_that_dev_pairs_were_trained_on():
+    found = evaluate(GOLDS, PREDICTIONS).as_dict()
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(run_tables({"train": {"count": 9, "dev_pairs": 3}, "dev": found, "test": None}))
+    assert f"dev pairs (3 of {len(GOLDS)} are training pairs), exact match" in shown.get()
+
+
 def test_the_table_shows_the_summary_and_each_length():
     console = Console(width=80)
     with console.capture() as shown:

@@ -34,6 +34,14 @@ def train(experiment, folder, **arguments):
     return ftor.train(experiment, out=folder, settings=settings, report=SILENT, **arguments)
 
 
+def test_dev_pairs_that_are_training_pairs_are_counted(data, tmp_path):
+    pairs = data / "train.tsv"
+    model = train("transducer", tmp_path / "same", train=pairs, dev=pairs)
+    metrics = json.loads((model.folder / "metrics.json").read_text())
+    assert metrics["train"]["dev_pairs"] == metrics["dev"]["count"]
+    assert "are training pairs)" in (model.folder / "README.md").read_text()
+
+
 class TestTrain:
     def test_it_is_the_run_of_the_command(self, data, tmp_path, trained):
         files = {split: data / f"{split}.tsv" for split in ("dev", "test")}

@@ -216,6 +216,14 @@ def _rows(keys: Sequence[int]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
     return ((int(key), array == key) for key in np.unique(array))
 
 
+def seen_note(split: str, results: Mapping[str, Any]) -> str:
+    """A note on dev pairs that are training pairs, too, for the results of a run."""
+    seen = results.get("train", {}).get("dev_pairs")
+    if seen is None or not split.startswith("dev"):
+        return ""
+    return f" ({seen} of {results['dev']['count']} are training pairs)"
+
+
 def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
     """The smallest number of tokens to insert, delete or replace that turns `one` into `other`."""
     return Levenshtein.distance(one, other)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ftor.metrics import Metrics, format_score
+from ftor.metrics import Metrics, format_score, seen_note
 from ftor.metrics.significance import LEVEL, share
 from ftor.model.model import Model
 from ftor.networks.decoding import LONGEST
@@ -151,7 +151,7 @@ def _results(metrics: dict[str, Any]) -> str:
     for split, result in results.items():
         rows.append(
             [
-                _named(split, "dev_grammar" in results),
+                _named(split, "dev_grammar" in results) + seen_note(split, metrics),
                 str(result.count),
                 _with_interval(result.accuracy, result.count),
                 percent(result.exact_match),

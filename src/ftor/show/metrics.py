@@ -6,7 +6,7 @@ from typing import Any
 from rich import console
 from rich.table import Table
 
-from ftor.metrics import Metrics, format_score
+from ftor.metrics import Metrics, format_score, seen_note
 from ftor.reporting import percent
 
 
@@ -42,12 +42,13 @@ def run_tables(metrics: Mapping[str, Any]) -> console.Group:
     """Return the tables of a run's metrics on its test pairs, or on its dev pairs if it has no others."""
     split = "test" if metrics["test"] else "dev"
     has_grammar = f"{split}_grammar" in metrics
+    name = f"{split} pairs{seen_note(split, metrics)}"
     parts: list[console.RenderableType] = [
-        f"{split} pairs{' without the grammar' * has_grammar}, exact match by source length:",
+        f"{name}{' without the grammar' * has_grammar}, exact match by source length:",
         tables(Metrics.from_dict(metrics[split])),
     ]
     if has_grammar:
-        parts += [f"{split} pairs with the grammar:", summary(Metrics.from_dict(metrics[f"{split}_grammar"]))]
+        parts += [f"{name} with the grammar:", summary(Metrics.from_dict(metrics[f"{split}_grammar"]))]
     return console.Group(*parts)
 
 

