@@ -81,7 +81,7 @@ class Race(Workload):
             if stage is None:
                 return False
             new = [entry for entry in stage if entry not in self.results]
-            for entry in new:
+            for entry in sorted(new, key=self._cost, reverse=True):  # so that all cores are done together
                 folder = self.plan.folder / "runs" / entry.run
                 job = Job(self.plan.config(entry), folder, self._data_folder)
                 self._entries[job] = entry
@@ -89,6 +89,12 @@ class Race(Workload):
             if new:
                 return True
         return False
+
+    def _cost(self, entry: Entry) -> float:
+        """About how long a run takes, relative to others."""
+        plan = self.plan
+        steps = entry.epochs * (2 if entry.candidate.endswith(RECOMBINED) else 1)
+        return steps * plan.candidate(entry.candidate).cost
 
     def _stages(self) -> Iterator[list[Entry]]:
         """The runs of each stage. The results of a stage are there when the next one is asked for."""
@@ -122,7 +128,7 @@ class Race(Workload):
     def _race(self) -> Generator[list[Entry], None, int]:
         """Find the winner. Returns the epochs that it is trained for on all pairs."""
         plan = self.plan
-        contenders, before, early = plan.contenders, 0, False
+        contenders, before, early = [name for name in plan.contenders if name != SEQ2SEQ], 0, False
         for rung in RUNGS[:-1]:
             epochs = math.ceil(plan.epochs / rung)
             yield from self._trained(contenders, [plan.seed], epochs)
@@ -133,7 +139,7 @@ class Race(Workload):
             if early:
                 break
             promising = sorted(contenders, key=lambda name: -self._expected(name, epochs, before))
-            contenders = self._with_seq2seq(promising[: kept(len(promising))])
+            contenders = promising[: kept(len(promising))]
             before = epochs
         finalists = contenders[:FINALISTS]
         if finalists[0].endswith(RECOMBINED):
@@ -208,9 +214,8 @@ class Race(Workload):
         return self.plan.entry(name, self._other_seeds.get((name, seed), seed), epochs)
 
     def _with_seq2seq(self, names: list[str]) -> list[str]:
-        """The plain seq2seq is never given up: nobody gets less than it would give."""
-        others = [name for name in names if name != SEQ2SEQ]
-        return [*others, SEQ2SEQ] if SEQ2SEQ in self.plan.candidates else others
+        """The plain seq2seq is always a finalist: nobody gets less than it would give."""
+        return [*names, SEQ2SEQ] if SEQ2SEQ in self.plan.candidates else names
 
     def _expected(self, name: str, epochs: int, before: int) -> float:
         """The score at the next rung, if it gains as much as since the last one."""
