@@ -9,7 +9,7 @@ import pytest
 from ftor.config import Config, ConfigError
 from ftor.datasets.splits import load_splits
 from ftor.jobs import Failed, Finished, Started, run_jobs
-from ftor.reporting import SILENT
+from ftor.reporting import SILENT, Report
 from ftor.text.seeds import derived_seed
 from ftor.tuning.own_pairs import LineBoard, Request, finish, plan_race
 from ftor.tuning.race.choice import Choice
@@ -43,10 +43,29 @@ def entry_of(job):
     return Entry(candidate, config.training.seed, config.training.epochs, final)
 
 
-def raced(plan, score, stop_after=None, collapsed=lambda entry: False, made_score=None):
+class Warnings(Report):
+    """Keeps warnings."""
+
+    def __init__(self):
+        self.texts = []
+
+    def warn(self, text):
+        self.texts.append(text)
+
+
+def raced(
+    plan,
+    score,
+    stop_after=None,
+    collapsed=lambda entry: False,
+    made_score=None,
+    grammar_loss=None,
+    report=SILENT,
+):
     """Race with runs whose scores a function of their entries tells. It may also tell a last event.
 
-    With `made_score`, half of the pairs were made, and it tells their scores.
+    With `made_score`, half of the pairs were made, and it tells their scores. With `grammar_loss`, there is a
+    grammar, and scores are that much lower with it.
     """
     started = []
 
@@ -71,9 +90,11 @@ def raced(plan, score, stop_after=None, collapsed=lambda entry: False, made_scor
         if made_score is not None and job.config.data.test:  # half of the pairs were made
             made = made_score(entry)
             results = {"dev": {"exact_match": (found + made) / 2}, "test": {"exact_match": made}}
+        if grammar_loss is not None:
+            results["dev_grammar"] = {"exact_match": results["dev"]["exact_match"] - grammar_loss}
         return [Started("here"), Finished(record(job, **results, best_epoch=1))]
 
-    race = Race(plan, SILENT)
+    race = Race(plan, report)
     run_jobs(race, Scripted(2, script), LineBoard(SILENT))
     return race, started
 
@@ -208,6 +229,16 @@ def test_seeds_that_are_better_after_a_while_go_on(plan):
     assert finals[:4] == [(seed, -(-plan.epochs // 4)) for seed in range(4)]
     assert finals[4:] == [(3, plan.epochs), (0, plan.epochs)]
     assert race.final.seed == 3
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.3])
+def test_a_grammar_that_makes_the_winner_worse_is_told(plan, loss):
+    report = Warnings()
+    raced(plan, lambda entry: 0.9, grammar_loss=loss, report=report)
+    assert [text for text in report.texts if "try --grammar none" in text] == (
+        ["taught is right on 90.0 % of the held-out pairs without the grammar, and on 60.0 % with it; try "
+         "--grammar none"] if loss else []
+    )  # fmt: skip
 
 
 def test_candidates_that_fail_lose(plan):

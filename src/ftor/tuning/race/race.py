@@ -39,6 +39,7 @@ class Result:
         problem: why it failed.
         collapsed: whether its model collapsed, see `ftor.training.collapse`.
         real: the score of those held-out pairs that were not made, if some were.
+        without_grammar: the score without the grammar, if there is one.
     """
 
     score: float
@@ -47,6 +48,7 @@ class Result:
     problem: str | None = None
     collapsed: bool = False
     real: float | None = None
+    without_grammar: float | None = None
 
 
 class Race(Workload):
@@ -154,7 +156,19 @@ class Race(Workload):
             if self.promised >= ALL_RIGHT:
                 break
         self.winner = finalists[0]
+        self._warn_of_grammar(seeds, epochs)
         return min(max(2 * epochs, plan.epochs // 3), plan.epochs)
+
+    def _warn_of_grammar(self, seeds: list[int], epochs: int) -> None:
+        """Warn if the winner is right more often without the grammar, with every seed."""
+        assert self.winner is not None
+        found = [self.results[self._entry(self.winner, seed, epochs)] for seed in seeds]
+        plain = [result.without_grammar for result in found if result.without_grammar is not None]
+        if plain and min(plain) > max(result.score for result in found) + TOLERANCE:
+            self._report.warn(
+                f"{self.winner} is right on {percent(min(plain))} of the held-out pairs without the grammar, "
+                f"and on {percent(max(result.score for result in found))} with it; try --grammar none"
+            )
 
     def _proven(
         self, names: list[str], seeds: list[int], epochs: int
@@ -262,7 +276,8 @@ class Race(Workload):
         if made and self._real_pairs:
             right = score * sum(pairs.values()) - made["exact_match"] * pairs[MADE]
             real = right / self._real_pairs
-        self._keep(status, Result(score, loss, seconds, collapsed=collapsed, real=real))
+        plain = record["dev"]["exact_match"] if record.get("dev_grammar") else None
+        self._keep(status, Result(score, loss, seconds, None, collapsed, real, plain))
         return percent(score)
 
     def failed(self, status: Status, reason: str) -> None:
