@@ -151,7 +151,7 @@ class Race(Workload):
         seeds = [plan.seed + number for number in range(SEEDS)]
         stages = [epochs, min(LONGER * epochs, plan.epochs)] if early else [plan.epochs]
         for epochs in stages:
-            finalists = yield from self._proven(finalists, seeds, epochs)
+            finalists = yield from self._proven(finalists, seeds, epochs, 1 if early else FINALISTS)
             self.promised = self._worst(finalists[0], seeds, epochs)
             if self.promised >= ALL_RIGHT:
                 break
@@ -171,14 +171,17 @@ class Race(Workload):
             )
 
     def _proven(
-        self, names: list[str], seeds: list[int], epochs: int
+        self, names: list[str], seeds: list[int], epochs: int, at_once: int
     ) -> Generator[list[Entry], None, list[str]]:
-        """Train finalists. Only those get all seeds that can still win. Returns these, best first."""
+        """Train finalists. Only those get all seeds that can still win. Returns these, best first.
+
+        So many get their seeds at once. One is enough if it is right on all pairs with the first seed.
+        """
         yield from self._trained(names, seeds[:1], epochs)
         self._check_made(names, seeds[0], epochs)
         left, proven = self._best(names, seeds[:1], epochs), list[str]()
         while left:
-            some, left = left[:FINALISTS], left[FINALISTS:]
+            some, left = left[:at_once], left[at_once:]
             yield from self._trained(some, seeds, epochs)
             proven = self._best(proven + some, seeds, epochs)
             best = self._worst(proven[0], seeds, epochs)
