@@ -328,6 +328,16 @@ def test_a_collapse_that_costs_nothing_is_not_tried_again(plan):
     assert all(entry.seed < 1000 for entry in started)
 
 
+def test_a_collapse_is_not_tried_again_if_another_candidate_is_right_on_all_pairs(plan):
+    leader = order(plan)[2]
+    _, started = raced(
+        replace(plan, folder=plan.folder / "again"),
+        lambda entry: 1.0 if entry.candidate == leader else 0.2,
+        collapsed=lambda entry: entry.candidate != leader,
+    )
+    assert all(entry.seed < 1000 for entry in started)
+
+
 def test_short_runs_that_gave_little_are_told(tmp_path):
     plan = replace(make_plan(tmp_path), recombines=False)
     assert plan.epochs < plan.wanted

@@ -213,10 +213,14 @@ class Race(Workload):
         yield [self._entry(name, seed, epochs) for name, seed in runs]
         found = {run: self.results[self._entry(*run, epochs)] for run in runs}
         best = max(result.score for result in found.values())
+        leaders = {name for (name, _), result in found.items() if result.score == best}
         again = {
             run: self._entry(*run, epochs)
             for run, result in found.items()
-            if result.collapsed and result.score < best - BEHIND and run not in self._other_seeds
+            if result.collapsed
+            and result.score < best - BEHIND
+            and run not in self._other_seeds
+            and (best < ALL_RIGHT or run[0] in leaders)  # others are not needed any more
         }
         for (name, seed), entry in again.items():
             self._report.say(f"{entry.run} collapsed; it is tried with another seed")
