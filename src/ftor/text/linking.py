@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ftor.ops.arrays import Array
@@ -20,6 +20,8 @@ Without these two conditions a word would be linked to every unit that its progr
 """
 LEAST = 2
 """Least number of pairs with the word and the unit."""
+PARTNERS = 0.9
+"""Least share of the pairs with a unit that have its word, and of those with the word that have the unit."""
 NAMED_SHARE = 0.5
 """Units that are linked less often than this are structure, which no word names."""
 APART = 0.2
@@ -91,11 +93,16 @@ def link_words(pairs: Sequence[Pair], iterations: int) -> list[Links]:
         lift = together * len(pairs) / (words[word] * units[unit])
         return lift >= LIFT or math.log(lift) >= INFORMATION * math.log(len(pairs) / together)
 
+    partners = _partners(both, words, units, len(pairs))
+
+    def link(pair: Pair, unit: str, word: int | None) -> int | None:
+        if word is not None and is_specific(pair.source[word], unit):
+            return word
+        partner = partners.get(unit)
+        return pair.source.index(partner) if partner is not None and pair.source.count(partner) == 1 else None
+
     linked = [
-        [
-            word if word is not None and is_specific(pair.source[word], unit) else None
-            for unit, word in zip(pair.target, _best_words(pair, posterior), strict=True)
-        ]
+        [link(pair, unit, word) for unit, word in zip(pair.target, _best_words(pair, posterior), strict=True)]
         for pair, posterior in zip(pairs, posteriors, strict=True)
     ]
     occurrences, named = Counter[str](), Counter[str]()
@@ -117,6 +124,22 @@ def link_words(pairs: Sequence[Pair], iterations: int) -> list[Links]:
         )
         for pair, of in zip(pairs, linked, strict=True)
     ]
+
+
+def _partners(
+    both: Mapping[tuple[str, str], int], words: Mapping[str, int], units: Mapping[str, int], pairs: int
+) -> dict[str, str]:
+    """For units that nearly always come with a word, and the word with them, that word.
+
+    Of several words that mean a unit together, as in `the earliest of the`, an aligner is sure of none. Units
+    of nearly all pairs are structure.
+    """
+    shares = {
+        (unit, word): count / max(words[word], units[unit])
+        for (word, unit), count in both.items()
+        if max(LEAST, PARTNERS * words[word], PARTNERS * units[unit]) <= count < PARTNERS * pairs
+    }
+    return dict(sorted(shares, key=shares.__getitem__))
 
 
 def named_apart(pairs: Sequence[Pair], iterations: int) -> set[tuple[str, str]]:

@@ -129,11 +129,12 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
     write_text(race / "request.json", request.model_dump_json(indent=2) + "\n")
     programs = _units(found, train)
     encoded = list(train) if programs is None else encode_pairs(programs, train)
-    parts = hold_out(encoded, request.seed, at_random=not dev)
+    size = len if programs is None else programs.size
+    parts = hold_out(encoded, request.seed, not dev, size)
     left = [encoded[i] for i in parts.train]
     iterations = configuration("own", [], request.overrides).training.alignment_iterations
     made = recombined(left, programs, len(left), request.seed + OTHER_SEED, iterations)
-    longer = longer_pairs(encoded, made)
+    longer = longer_pairs(encoded, made, size)
     counts = len(parts.random), len(parts.harder), len(longer), len(dev)
     held_out = dict(zip(("random", "harder", MADE, "dev"), counts, strict=True))
     if request.quick:

@@ -201,6 +201,10 @@ class Programs:
             self._names[unit], self.units[name] = name, unit
         return name
 
+    def size(self, names: Iterable[str]) -> int:
+        """The number of nodes that units stand for."""
+        return sum(isinstance(part, Symbol) for name in names for part in self.unit(name))
+
     def spell(self, name: str) -> list[str | int]:
         """The words of a unit in its notation, with the number of each open slot where the slot stands."""
         return self.spell_unit(self.unit(name))

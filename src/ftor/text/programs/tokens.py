@@ -90,6 +90,10 @@ class TokenUnits:
         """The tokens of units. An unknown name is a token, such as a word that was copied."""
         return [token for name in names for token in self.units.get(name, (name,))]
 
+    def size(self, names: Iterable[str]) -> int:
+        """The number of tokens that units stand for."""
+        return len(self.spell(names))
+
     def show(self, name: str) -> str:
         """A unit as people write it."""
         return " ".join(self.spell([name]))

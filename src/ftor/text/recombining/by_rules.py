@@ -10,8 +10,6 @@ from ftor.text.recombining.recombiner import Recombiner
 
 ROUNDS = 3
 """Each round takes the pairs of those before it apart, too, and changes one part of them."""
-LARGER = 0.5
-"""The share of pairs in each round whose programs should have more nodes than those before."""
 
 
 def recombined_by_rules(
@@ -31,5 +29,5 @@ def recombined_by_rules(
     derived = [pair for pair in spelled if units.trees.derives(pair.target, pair.source)]
     for number in range(ROUNDS if derived else 0):
         wanted = round(count * (number + 1) / ROUNDS) - len(made)
-        made += Recombiner([*derived, *made], units.trees, iterations).draw(wanted, seed + number, LARGER)
+        made += Recombiner([*derived, *made], units.trees, iterations).draw(wanted, seed + number)
     return encode_pairs(units, made)

@@ -72,14 +72,27 @@ class Orders:
         if not self._decided[kind]:
             return True
         counts = self._counts[kind]
+        sizes = {len(between) for between in counts}
         for between, pattern, some in windows(words, members):
-            if new in some:
-                usual = counts[between].most_common(1) if between in counts else []
-                if pattern not in [found for found, _ in usual]:
+            if new not in some:
+                continue
+            if len(between) not in sizes:  # training has no neighbours of so many
+                if not _is_one_way(between, pattern):
                     return False
+                continue
+            usual = counts[between].most_common(1) if between in counts else []
+            if pattern not in [found for found, _ in usual]:
+                return False
         return True
 
     def _is_decided(self, kind: Hashable) -> bool:
         repeated = [count for count in self._counts[kind].values() if count.total() > 1]
         usual = sum(max(count.values()) for count in repeated)
         return usual >= SHARE * sum(count.total() for count in repeated)
+
+
+def _is_one_way(between: Window, pattern: Pattern) -> bool:
+    """Whether neighbours stand as said, or all the other way round with the same words between them."""
+    return pattern == tuple(range(len(pattern))) or (
+        pattern == tuple(range(len(pattern)))[::-1] and len(set(between)) == 1
+    )

@@ -17,8 +17,8 @@ from ftor.text.recombining.kinds import Kinds, read_nodes
 from ftor.text.recombining.orders import Member, Orders
 from ftor.text.seeds import derived_seed
 
-LARGER = 0.25
-"""The share of pairs whose programs should have more units than any of training."""
+LARGER = 0.5
+"""The share of pairs whose programs should have more nodes than any of training."""
 GROWTH = 1.5
 """Recombined programs have at most this many times the units of the longest training program."""
 FUNCTION_WORDS = 3
@@ -119,7 +119,7 @@ class Recombiner:
         self._ngrams = NGrams(pair.source for pair in pairs)
         self._sources = {pair.source for pair in pairs}
         self._longest = max(map(len, targets))
-        self._most_nodes = max(map(len, trees))
+        self._most_nodes = max(map(self._size, targets, trees))
         self._hosts: list[tuple[Pair, list[Place]]] = []
         self._parts: dict[Kind, dict[tuple[str, str], list[Part]]] = defaultdict(lambda: defaultdict(list))
         self._fitting: dict[tuple[Kind, str, str], list[Part]] = {}
@@ -176,8 +176,7 @@ class Recombiner:
         size = len(pair.target) + len(part.before) + len(part.after)
         if replaces:
             size -= place.hole_start - place.start + place.end - place.hole_end
-        by_rules = isinstance(self._programs, GrammarTrees)
-        if size > GROWTH * self._longest or (is_larger and not by_rules and size <= self._longest):
+        if size > GROWTH * self._longest:
             return None
         source = (*pair.source[:first], *part.words, *pair.source[last:])
         if source in self._sources or not self._ngrams.are_fluent(source, (first, first + len(part.words))):
@@ -188,9 +187,9 @@ class Recombiner:
             target = self._extended(pair, places, place, part, source, at, is_later)
         if target is None or target == pair.target:
             return None
-        if by_rules:
+        if isinstance(self._programs, GrammarTrees):
             return self._derived(pair, source, target, is_larger)
-        return self._program(pair, source, target)
+        return self._program(pair, source, target, is_larger)
 
     def _fitting_parts(self, kind: Kind, before: str, after: str) -> list[Part]:
         """The parts of a kind whose phrases training has between two words, as far as bigrams say."""
@@ -281,13 +280,18 @@ class Recombiner:
         if not self._programs.derives(target, source):
             return None
         nodes = self._read(new)
-        is_fit = self._kinds.fit(nodes) and not (is_larger and len(nodes) <= self._most_nodes)
+        is_fit = self._kinds.fit(nodes) and not (is_larger and self._size(target, nodes) <= self._most_nodes)
         return new if is_fit else None
 
-    def _program(self, pair: Pair, source: tuple[str, ...], target: Units) -> Pair | None:
+    def _size(self, target: Units, nodes: Sequence[Node]) -> int:
+        """The number of nodes: those of a grammar, or all that the units have."""
+        return self._programs.size(target) if isinstance(self._programs, Programs) else len(nodes)
+
+    def _program(self, pair: Pair, source: tuple[str, ...], target: Units, is_larger: bool) -> Pair | None:
         """The new pair, if its program is like those of training and can be written in their notation."""
         assert isinstance(self._programs, Programs)
-        if not self._kinds.fit(read_nodes(target, self._programs)):
+        nodes = read_nodes(target, self._programs)
+        if not self._kinds.fit(nodes) or (is_larger and self._size(target, nodes) <= self._most_nodes):
             return None
         try:
             text = self._programs.decode(target)

@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -34,7 +34,11 @@ class HeldOut:
     harder: list[int]
 
 
-def hold_out(pairs: Sequence[Pair], seed: int, at_random: bool = True) -> HeldOut:
+Size = Callable[[Sequence[str]], int]
+"""How large a target is."""
+
+
+def hold_out(pairs: Sequence[Pair], seed: int, at_random: bool = True, size: Size = len) -> HeldOut:
     """Hold pairs out of training, so that training still has every word and unit of them.
 
     Words that are copied need not be in training. Sources that occur several times are not held out.
@@ -43,31 +47,35 @@ def hold_out(pairs: Sequence[Pair], seed: int, at_random: bool = True) -> HeldOu
         pairs: sources, and targets in units.
         seed: draws the random pairs.
         at_random: whether pairs are held out at random, too. Not if there are dev pairs.
+        size: how large a target is.
     """
     if len(pairs) < LEAST_PAIRS:
         return HeldOut(list(range(len(pairs))), [], [])
-    size = _size(pairs)
+    count = _count(pairs)
     order = list(range(len(pairs)))
     random.Random(derived_seed((seed, len(pairs)))).shuffle(order)
     stock = _Stock(pairs)
     rare = _rarities(pairs)
-    middle = sorted(len(pair.target) for pair in pairs)[len(pairs) // 2]
-    longest = sorted(order, key=lambda i: (len(pairs[i].target), len(pairs[i].source)), reverse=True)
+    sizes = [size(pair.target) for pair in pairs]
+    middle = sorted(sizes)[len(pairs) // 2]
+    longest = sorted(order, key=lambda i: (sizes[i], len(pairs[i].source)), reverse=True)
     # Every other one: training keeps pairs of the kinds that only long pairs have.
-    harder = stock.take((i for i in longest[::2] if len(pairs[i].target) > middle), size // 2)
-    harder += stock.take((i for i in sorted(order, key=rare.__getitem__, reverse=True) if rare[i]), size // 2)
-    drawn = stock.take(order, size) if at_random else []
+    harder = stock.take((i for i in longest[::2] if sizes[i] > middle), count // 2)
+    harder += stock.take(
+        (i for i in sorted(order, key=rare.__getitem__, reverse=True) if rare[i]), count // 2
+    )
+    drawn = stock.take(order, count) if at_random else []
     out = {*harder, *drawn}
     return HeldOut([i for i in range(len(pairs)) if i not in out], sorted(drawn), sorted(harder))
 
 
-def longer_pairs(pairs: Sequence[Pair], made: Sequence[Pair]) -> list[Pair]:
-    """Those of the recombined pairs `made` that have longer targets than all of `pairs`. Not too many."""
-    longest = max(len(pair.target) for pair in pairs)
-    return [pair for pair in made if len(pair.target) > longest][: _size(pairs) // 2]
+def longer_pairs(pairs: Sequence[Pair], made: Sequence[Pair], size: Size = len) -> list[Pair]:
+    """Those of the recombined pairs `made` that have larger targets than all of `pairs`. Not too many."""
+    largest = max(size(pair.target) for pair in pairs)
+    return [pair for pair in made if size(pair.target) > largest][: _count(pairs) // 2]
 
 
-def _size(pairs: Sequence[Pair]) -> int:
+def _count(pairs: Sequence[Pair]) -> int:
     return min(max(len(pairs) // SHARE, FEWEST), MOST)
 
 
