@@ -7,7 +7,7 @@ of a list. The sentence is put together in the same way.
 
 A user's grammar gives trees to targets that have none: `by_rules`. Where targets are plain tokens, a whole
 pair in another one is replaced by a third: `substituting`. Sentences are chained by the words that join them:
-`chaining`.
+`chaining`, and so are those whose programs are items of a list: `root_lists`.
 """
 
 from collections.abc import Sequence
@@ -20,6 +20,7 @@ from ftor.text.reading import Pair
 from ftor.text.recombining.by_rules import recombined_by_rules
 from ftor.text.recombining.chaining import Chains
 from ftor.text.recombining.recombiner import Recombiner
+from ftor.text.recombining.root_lists import chained_lists
 from ftor.text.recombining.substituting import substituted
 
 __all__ = ["recombined"]
@@ -38,12 +39,20 @@ def recombined(
         iterations: EM iterations of the aligner.
     """
     if isinstance(programs, Programs):
-        return Recombiner(pairs, programs, iterations).draw(count, seed)
+        chained = chained_lists(pairs, programs, count, seed, iterations)
+        made = Recombiner(pairs, programs, iterations).draw(count, seed)
+        return _mixed(chained, made, count)
     if isinstance(programs, RuleUnits):
         return recombined_by_rules(pairs, programs, count, seed, iterations)
     chained = Chains(pairs, iterations).draw(count, seed)
     replaced = substituted(pairs, count, seed)
-    chained = chained[: max(count // 2, count - len(replaced))]
-    made = chained + replaced[: count - len(chained)]
+    made = _mixed(chained, replaced, count)
     text = " ".join if programs is None else programs.decode
     return [replace(pair, target_text=text(pair.target)) for pair in made]
+
+
+def _mixed(chained: list[Pair], others: list[Pair], count: int) -> list[Pair]:
+    """So many pairs with different sources, half of either kind if there are enough."""
+    sources = {pair.source for pair in chained[: max(count // 2, count - len(others))]}
+    some = chained[: len(sources)]
+    return some + [pair for pair in others if pair.source not in sources][: count - len(some)]

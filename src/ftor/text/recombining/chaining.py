@@ -111,9 +111,14 @@ class Chains:
 
     def _parts(self, joint: Joint) -> list[Sentence]:
         """The sentences that a joint can join: whole ones and parts. No joint is in them."""
-        whole = (Sentence(pair.source, pair.target) for pair in self._pairs)
-        some = chain(whole, chain.from_iterable(self._joints[joint]))
-        return [one for one in some if not any(_count(one.source, other.words) for other in self._joints)]
+        whole = ((Sentence(pair.source, pair.target),) for pair in self._pairs)
+        some = chain(
+            whole, self._joints[joint]
+        )  # of three sentences, a target may be split at the wrong place
+        return [one for parts in some if not any(map(self._has_joint, parts)) for one in parts]
+
+    def _has_joint(self, sentence: Sentence) -> bool:
+        return any(_count(sentence.source, joint.words) for joint in self._joints)
 
     def _candidates(self) -> Mapping[Tokens, list[tuple[int, int]]]:
         """Words between two sentences as far as their last and first words tell, with rows and places.
@@ -183,6 +188,8 @@ class _Wholes:
     def __init__(self, pairs: Sequence[Pair], joined: Sequence[Pair], words: Tokens) -> None:
         self._sources = {pair.source[0] for pair in pairs}, {pair.source[-1] for pair in pairs}
         self._targets = {pair.target[0] for pair in pairs}, {pair.target[-1] for pair in pairs}
+        tokens = Counter(token for pair in [*pairs, *joined] for token in set(pair.target))
+        self._rare = {token for token, count in tokens.items() if count < LEAST_PAIRS}
         known = {*words, *(word for pair in pairs for word in pair.source)}
         counts = Counter(word for pair in joined for word in {*pair.source} - known)
         self._asking = {word for word, count in counts.items() if count >= LEAST_PAIRS}
@@ -195,9 +202,12 @@ class _Wholes:
         )
 
     def are_targets(self, *parts: Tokens) -> bool:
-        """Whether parts of a target may be whole targets."""
+        """Whether parts of a target may be whole targets. Any rare token may start or end one."""
         starts, ends = self._targets
-        return all(part and part[0] in starts and part[-1] in ends for part in parts)
+        edges = ((part[0], starts) for part in parts), ((part[-1], ends) for part in parts)
+        return all(parts) and all(
+            token in some or token in self._rare for side in edges for token, some in side
+        )
 
 
 def _splits(
