@@ -21,16 +21,32 @@ def program_of(sentence):
     return f"( do {' '.join(f'( {command} )' for command in commands[:: -1 if is_reversed else 1])} )"
 
 
-@pytest.fixture(scope="module")
-def pairs():
+def pairs_of(most):
+    """Pairs of up to so many commands."""
     random = Random(1)
     made = []
     for line in range(1, 121):
-        verbs, things = random.sample(VERBS, 3), random.sample(THINGS, 3)
+        verbs, things = random.sample(VERBS, most), random.sample(THINGS, most)
         commands = [f"{verb} {thing}" for verb, thing in zip(verbs, things, strict=True)]
-        sentence = random.choice((" and ", " after you ")).join(commands[: random.randint(1, 3)])
+        sentence = random.choice((" and ", " after you ")).join(commands[: random.randint(1, most)])
         made.append(Pair(tuple(sentence.split()), (), line, target_text=program_of(sentence)))
     return made
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    return pairs_of(3)
+
+
+def test_lists_grow_beyond_two_items_if_the_words_between_them_are_the_same():
+    pairs = pairs_of(2)
+    programs = Programs.learn([pair.target_text for pair in pairs])
+    drawn = Recombiner(encode_pairs(programs, pairs), programs, iterations=30).draw(100, seed=0)
+    three = [pair for pair in drawn if pair.target_text.count("(") == 4]
+    assert any("and" in pair.source for pair in three)
+    assert any("after" in pair.source for pair in three)
+    for pair in drawn:
+        assert pair.target_text == program_of(" ".join(pair.source))
 
 
 def test_items_are_put_in_where_the_order_of_training_has_them(pairs):
