@@ -108,9 +108,14 @@ def _varies(arities: set[int]) -> bool:
 
 
 def _grows(head: Head, arities: set[int], fillers: Mapping[tuple[Head, int], set[Head]]) -> bool:
-    """Whether a head takes n and n + 1 children, and the last two are alike."""
+    """Whether a head takes n and n + 1 children, and the last two are alike.
+
+    Where it takes one or two, most fillers must be alike. An operator such as `-` is then taken for a list,
+    which only costs it a close.
+    """
     most, least = max(arities), min(arities)
-    if least < 2 or most == least or most - least != len(arities) - 1:
+    if least < 1 or most == least or most - least != len(arities) - 1:
         return False
     last, before = (fillers.get((head, most - back), set()) for back in (1, 2))
-    return bool(last & before)
+    alike = last & before
+    return bool(alike) if least > 1 else 2 * len(alike) > max(len(last), len(before), 2)
