@@ -8,7 +8,7 @@ from ftor.config.architectures import ARCHITECTURES
 from ftor.config.complaints import section_keys
 from ftor.training.train import as_overrides
 from ftor.tuning.look import Look
-from ftor.tuning.look.findings import Value
+from ftor.tuning.look.findings import Lengths, Value
 
 WARM_UP: dict[str, Value] = {
     "training.aligner": "sparse",
@@ -16,6 +16,8 @@ WARM_UP: dict[str, Value] = {
     "training.alignment_epochs": 10,  # the plan of a race changes it
     "training.align_fertilities": True,
 }
+RESCORED = 12
+"""The mean length of outputs up to which their n-best lists are found in a time that a race has."""
 RECOMBINED = "+recombined"
 SEQ2SEQ = "lstm"
 """The candidate that others must beat on all held-out pairs."""
@@ -70,7 +72,8 @@ def candidates(look: Look) -> list[Candidate]:
         some.append(
             Candidate("autoregressive", "F→R, taught; the decoder reads its output", taught | reading, 1.3)
         )
-    elif not look.settings.get("model.copying"):  # an autoregressive decoder keeps to no grammar
+    elif not look.settings.get("model.copying") and _length(look).mean <= RESCORED:
+        # an autoregressive decoder keeps to no grammar
         rescorer: dict[str, Value] = {"model.rescorer": "lstm"}
         some.append(
             Candidate("rescored", "F→R, taught; an LSTM ranks its best outputs", taught | rescorer, 6.0)
@@ -81,8 +84,12 @@ def candidates(look: Look) -> list[Candidate]:
     return [*some, Candidate(SEQ2SEQ, "a plain LSTM seq2seq with attention", seq2seq, 1.5)]
 
 
+def _length(look: Look) -> Lengths:
+    return look.units or look.target
+
+
 def _longest(look: Look) -> int:
-    return 2 * (look.units or look.target).most + 10
+    return 2 * _length(look).most + 10
 
 
 def configuration(
