@@ -52,16 +52,7 @@ class Chains:
             for pair, posterior in zip(pairs, posteriors, strict=True)
         ]
         separators = {token for joint in self._find(aligned, LOOSE_SHARE) for token in joint.tokens}
-        aligned = [
-            Aligned(
-                pair,
-                [
-                    set() if token in separators else words
-                    for token, words in zip(pair.target, links, strict=True)
-                ],
-            )
-            for pair, links in aligned
-        ]  # an aligner links them with the word of another joint
+        aligned = [one.without(separators) for one in aligned]  # they are linked with words of other joints
         self._joints = self._find(aligned, LEAST_SHARE)
         self._order = Joints(self._joints, aligned)
 
@@ -92,9 +83,9 @@ class Chains:
         for _ in range(TRIES * count):
             if len(drawn) == count:
                 break
-            chain = self._draw_joints(random, list(parts))
-            sentences = [random.choice(parts[joint]) for joint in (chain[0], *chain)]
-            new = self._order.join(sentences, chain)
+            joints = self._draw_joints(random, list(parts))
+            sentences = [random.choice(parts[joint]) for joint in (joints[0], *joints)]
+            new = self._order.join(sentences, joints)
             if new.source not in self._known and len(new.target) <= longest:
                 pair = replace(self._pairs[0], source=new.source, target=new.target, target_text="")
                 drawn.setdefault(new.source, pair)
@@ -102,12 +93,12 @@ class Chains:
 
     def _draw_joints(self, random: Random, joints: Sequence[Joint]) -> list[Joint]:
         """The joints of a chain."""
-        chain = [random.choice(joints)]
+        drawn = [random.choice(joints)]
         for _ in range(random.randint(1, self._order.most) - 1):
-            more = [joint for joint in self._order.may_follow(chain) if joint in joints]
+            more = [joint for joint in self._order.may_follow(drawn) if joint in joints]
             if more:
-                chain.append(random.choice(more))
-        return chain
+                drawn.append(random.choice(more))
+        return drawn
 
     def _parts(self, joint: Joint) -> list[Sentence]:
         """The sentences that a joint can join: whole ones and parts. No joint is in them."""

@@ -5,7 +5,7 @@ the blocks `b a c` or `b c a`. As an operator of a formula, each joint is compar
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import product
 from statistics import median
 from typing import NamedTuple
@@ -27,6 +27,11 @@ class Aligned(NamedTuple):
 
     pair: Pair
     links: list[set[int]]
+
+    def without(self, tokens: Container[str]) -> "Aligned":
+        """The same without the links of some target tokens."""
+        pairs = zip(self.pair.target, self.links, strict=True)
+        return Aligned(self.pair, [set() if token in tokens else words for token, words in pairs])
 
 
 class Sentence(NamedTuple):

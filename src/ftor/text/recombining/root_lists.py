@@ -26,8 +26,9 @@ def chained_lists(
         return []
     name = lists.most_common(1)[0][0]
     items = {child.node.unit for root in roots if root.unit == name for child in root.children}
-    inner = [_item(pair, root, name, items) for pair, root in zip(pairs, roots, strict=True)]
-    chained = Chains([pair for pair in inner if pair is not None], iterations).draw(count, seed)
+    found = (_item(pair, root, name, items) for pair, root in zip(pairs, roots, strict=True))
+    inner = [pair for pair in found if pair is not None]
+    chained = Chains(inner, iterations).draw(count, seed) if inner else []
     made = (_wrapped(pair, name, programs) for pair in chained)
     return [pair for pair in made if pair is not None]
 
