@@ -12,8 +12,8 @@ import ftor
 import timing
 from ftor.config import Config
 from ftor.datasets.mirror import mirror
-from ftor.files import append_json_line
-from ftor.lab.ledger import TIME_BY_LENGTH
+from ftor.lab.ledger import append
+from ftor.lab.lines import TIME_BY_LENGTH
 from ftor.model.model import Model
 from ftor.reporting import LineReport
 from ftor.training.provenance import commit, machine
@@ -26,7 +26,7 @@ def trained(quick: bool) -> Model:
     """Train the experiment `mirror`. After one epoch the output lengths are right."""
     config = Config.load("mirror", ["training.epochs=1"] if quick else [])
     with tempfile.TemporaryDirectory() as folder:
-        Run.new(config, Path(folder) / "run").train(None, LineReport(sys.stderr), None)
+        Run.new(config, Path(folder) / "run").train(None, LineReport(sys.stderr))
         return ftor.load(Path(folder) / "run")
 
 
@@ -72,7 +72,7 @@ def main() -> None:
     if options.ledger:
         config = model.config
         what = {"kind": TIME_BY_LENGTH, "experiment": config.name, "seed": config.training.seed}
-        append_json_line(
+        append(
             options.ledger, {**what, "config": config.hash, "commit": commit(), "times": times, **machine()}
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, get_args, get_origin
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 
 from ftor.config import Config
 
@@ -45,7 +46,7 @@ def _sections() -> Iterator[tuple[str, type[BaseModel]]]:
 
 def _table(section: type[BaseModel]) -> str:
     rows = [
-        f"| `{key}` | {_kind(field.annotation)} | {_value(field.default)} | {field.description or ''} |"
+        f"| `{key}` | {_kind(field.annotation)} | {_value(field)} | {field.description or ''} |"
         for key, field in section.model_fields.items()
         if key != "architecture"
     ]
@@ -63,5 +64,8 @@ def _kind(annotation: object) -> str:
     return " or ".join(names[kind] if kind in names else _kind(kind) for kind in kinds)
 
 
-def _value(default: object) -> str:
+def _value(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    default = field.default
     return "–" if default is None else f"`{str(default).lower() if isinstance(default, bool) else default}`"

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from ftor.config import Config
+from ftor.lab.ledger import append, judgements_in
 from ftor.lab.tables import tables
 from ftor.show.progress import TerminalReport
 from ftor.training.run import Run
@@ -19,7 +20,9 @@ def main() -> None:
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("runs/row")
     run = Run.new(Config.load("mirror", sys.argv[2:]), folder / "run")
     ledgers = folder / "ledgers"
-    run.train(None, TerminalReport(), ledgers / "mirror.jsonl")
+    metrics = run.train(None, TerminalReport())
+    if metrics is not None:  # None after Ctrl-C
+        append(ledgers / "mirror.jsonl", {"config": run.config.hash, **metrics}, judgements_in(run.folder))
     row = tables(ledgers, ["mirror"])["mirror"].rows[0]
     print(f"{row.model} on mirror, split {row.split}: exact match in percent")
     for comparison in row.comparisons:

@@ -48,10 +48,14 @@ def read_json(path: Path) -> Any:
 
 
 def append_json_line(path: Path, record: Mapping[str, Any]) -> None:
-    """Append a JSON line in one write, so that lines of several processes do not mix."""
+    """Append a JSON line in one write, so that lines of several processes do not mix.
+
+    A last line that somebody was killed in the middle of is ended first, so that it damages no other line.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab", buffering=0) as file:
-        file.write((json.dumps(record, ensure_ascii=False) + "\n").encode())
+    with path.open("a+b", buffering=0) as file:
+        unfinished = file.seek(0, os.SEEK_END) and file.seek(-1, os.SEEK_END) >= 0 and file.read(1) != b"\n"
+        file.write((("\n" if unfinished else "") + json.dumps(record, ensure_ascii=False) + "\n").encode())
 
 
 def read_json_lines(path: Path) -> list[dict[str, Any]]:

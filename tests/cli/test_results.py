@@ -38,7 +38,7 @@ def test_json(ledgers):
     finished = run_here("results", "--format", "json", "--ledgers", ledgers)
     values = json.loads(finished.out)
     assert list(values) == list(TABLES)
-    assert values["geo"]["rows"][0]["columns"]["grammar"]["ours"]["mean"] == 90
+    assert values["geo"]["rows"][0]["columns"]["grammar"]["shipped"]["mean"] == 90
 
 
 def test_all_tables(ledgers):
@@ -57,13 +57,21 @@ def test_bad_usage_names_what_is_valid(ledgers, arguments):
 def test_runs_that_no_table_counts_are_named(ledgers):
     assert "no table counts" not in run_here("results", "geo", "--ledgers", ledgers).err
     record = json.loads((ledgers / "geo.jsonl").read_text().splitlines()[0])
-    others = [record | {"config": "0123456789ab"}, record | {"experiment": "geo-iid-paper"}]
+    others = [record | {"config": "0123456789ab"}, record | {"experiment": "my-own"}]
     (ledgers / "other.jsonl").write_text("".join(json.dumps(other) + "\n" for other in others))
     err = run_here("results", "geo", "--ledgers", ledgers).err
-    assert "which no table counts: geo-iid (1), geo-iid-paper (1)" in " ".join(err.split())
+    assert "which no table counts: geo-iid (1), my-own (1)" in " ".join(err.split())
 
 
 def test_no_ledgers(tmp_path):
     finished = run_here("results", "--ledgers", tmp_path / "none")
     assert (finished.code, finished.out) == (1, "")
     assert "no such folder; --ledgers names" in finished.err
+
+
+def test_a_damaged_line_is_named_and_left_out(ledgers):
+    with (ledgers / "geo.jsonl").open("a") as file:
+        file.write('{"experiment": "geo')
+    finished = run_here("results", "geo", "--ledgers", ledgers)
+    assert (finished.code, "90.0" in finished.out) == (0, True)
+    assert "geo.jsonl:2: this line is left out" in " ".join(finished.err.split())

@@ -57,7 +57,8 @@ def test_all_problems_are_told_at_once():
     [
         (
             ["model.architecture=ltsm"],
-            'architecture: expected one of "transducer", "lstm", "transformer", "bart", found "ltsm"',
+            'architecture: expected one of "transducer", "lstm", "transformer", "bart", "pretrained", '
+            'found "ltsm"',
         ),
         (["model.architecture=3"], 'model.architecture: expected one of .*, found "3"'),
         (

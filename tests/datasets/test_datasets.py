@@ -9,8 +9,11 @@ from ftor.datasets import DATASETS, TASKS, grouping, judges
 
 
 def test_tasks_without_an_accuracy_of_their_own(tmp_path):
-    assert TASKS == ("pairs", "atis", "geo", "mirror", "mirror-xyz", "okapi", "style")
-    for task in ("pairs", "mirror", "mirror-xyz"):
+    assert (
+        *("pairs", "atis", "cogs", "geo", "mirror", "mirror-xyz", "okapi"),
+        *("scan-length", "scan-around-right", "scan-jump", "style"),
+    ) == TASKS
+    for task in ("pairs", "mirror", "mirror-xyz", "scan-length"):
         assert judges(task, tmp_path) == ()
         assert grouping(task) is None
 

@@ -276,7 +276,8 @@ def test_files_that_differ_are_kept(fetch, tmp_path):
     [
         (
             ["miror"],
-            "no dataset miror; there are atis, geo, geobase, glove, mirror, mirror-xyz, okapi, style",
+            "no dataset miror; there are atis, cogs, geo, geobase, glove, mirror, mirror-xyz, okapi, "
+            "scan-length, scan-around-right, scan-jump, style",
         ),
         (["mirror", "--sha256", "12"], "a checksum has 64 hexadecimal digits, not 2 characters"),
         (

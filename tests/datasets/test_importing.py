@@ -175,7 +175,7 @@ def damaged(content: bytes) -> bytes:
             damaged(zip_of({"mirror/dev.tsv": PAIRS}, zipfile.ZIP_STORED)),
             "a.zip/mirror/dev.tsv: cannot be unpacked",
         ),
-        (zip_of({"mirror/other.tsv": PAIRS}), "a.zip: no files of atis, geo, "),
+        (zip_of({"mirror/other.tsv": PAIRS}), "a.zip: no files of atis, cogs, geo, "),
     ],
     ids=["none", "damaged", "nothing known"],
 )
@@ -210,10 +210,10 @@ def test_the_list_says_what_is_where(tmp_path):
     assert "data/glove.x.txt" in finished.out
 
 
-def test_every_file_but_the_vectors_has_a_checksum():
+def test_which_files_have_no_checksum():
     files = [file for dataset in DATASETS.values() for file in dataset.files.items()]
     assert len(dict(files)) == len(files)
-    assert [file for file, checksum in files if checksum is None] == ["glove.6B.200d.txt"]
+    assert [file for file, checksum in files if checksum is None] == ["cogs/gen.tsv", "glove.6B.200d.txt"]
 
 
 @pytest.mark.skipif(not REAL_DATA, reason="FTOR_DATA does not say where the real data is")
@@ -221,5 +221,5 @@ def test_the_checksums_are_those_of_the_real_files():
     root = Path(REAL_DATA)
     for dataset in DATASETS.values():
         for file, checksum in dataset.files.items():
-            if checksum is not None:
+            if checksum is not None and (root / file).parent.is_dir():
                 assert hashlib.sha256((root / file).read_bytes()).hexdigest() == checksum, file

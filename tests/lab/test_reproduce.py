@@ -3,13 +3,17 @@
 import json
 from collections import Counter
 
+import numpy as np
 import pytest
 
-from ftor.config import ConfigError
+from ftor.config import ConfigError, shipped
 from ftor.files import read_json_lines
 from ftor.jobs import run_jobs
+from ftor.lab.ledger import read_ledgers
+from ftor.lab.lines import read_line
 from ftor.lab.paper import TABLES
 from ftor.lab.reproduce import Reproduction, headline, plan_runs
+from ftor.metrics.judgements import Judgements, write_judgements
 from ftor.show.board import Board
 from ftor.show.progress import TerminalReport
 from ftor.text.reading import DataError
@@ -19,6 +23,10 @@ from support.scripted_jobs import Scripted, finishes
 
 def planned(tmp_path, *tables, **options):
     return plan_runs(tables, tmp_path, **options)
+
+
+def lines_of(*records):
+    return [read_line(each) for each in records]
 
 
 def record(run, **changes):
@@ -31,7 +39,7 @@ def record(run, **changes):
 )
 def test_each_row_is_run_with_each_seed(tmp_path, table, rows, all_rows, seeds):
     runs = planned(tmp_path, table)
-    counts = Counter(run.row.experiment for run in runs)
+    counts = Counter(run.job.config.name for run in runs)
     assert (len(counts), set(counts.values())) == (rows, {seeds})
     assert {run.job.config.training.seed for run in runs} == set(range(seeds))
     assert len({run.job.folder for run in runs}) == len(runs)
@@ -46,11 +54,22 @@ def test_several_tables_have_their_own_numbers_of_seeds(tmp_path):
 
 
 def test_some_experiments_are_chosen_by_their_names(tmp_path):
-    names = {run.row.experiment for run in planned(tmp_path, "geo", only=["geo-*-rf", "geo-iid"])}
+    names = {run.job.config.name for run in planned(tmp_path, "geo", only=["geo-*-rf", "geo-iid"])}
     assert names == {"geo-iid", "geo-iid-rf", "geo-template-rf", "geo-length-rf"}
-    assert {run.row.experiment for run in planned(tmp_path, "atis", only=["*-iid-lstm"])} == {"atis-iid-lstm"}
+    assert {run.job.config.name for run in planned(tmp_path, "atis", only=["*-iid-lstm"])} == {
+        "atis-iid-lstm"
+    }
     with pytest.raises(ConfigError, match="--only geo-idd: no such experiment; geo has geo-iid, "):
         planned(tmp_path, "geo", only=["geo-idd"])
+
+
+def test_the_papers_settings_are_run_by_their_names(tmp_path):
+    runs = planned(tmp_path, *TABLES, only=["*-paper"], seeds=1)
+    names = [run.job.config.name for run in runs]
+    assert sorted(names) == sorted(name for name in shipped() if name.endswith("-paper"))
+    (run,) = [run for run in runs if run.job.config.name == "geo-length-rf-paper"]
+    assert (run.name, run.table, run.row.model) == ("geo-length-rf-paper-0", "geo", "R→F")
+    assert run.job.folder.name.startswith("geo-length-rf-paper-0-")
 
 
 def test_a_try_has_folders_of_its_own(tmp_path):
@@ -72,20 +91,20 @@ def test_only_networks_that_want_it_ask_for_a_gpu(tmp_path):
 
 def test_a_run_is_recorded_by_its_experiment_configuration_and_seed(tmp_path):
     first, second = planned(tmp_path, "geo", only=["geo-iid"], seeds=2)
-    assert first.is_in([record(first)])
-    assert not second.is_in([record(first)])
-    assert not first.is_in([record(first, config="other")])
+    assert first.is_in(lines_of(record(first)))
+    assert not second.is_in(lines_of(record(first)))
+    assert not first.is_in(lines_of(record(first, config="other")))
     evaluated = record(first)
     del evaluated["test"]
-    assert not first.is_in([evaluated]), "an evaluation of a model is no run"
+    assert not first.is_in(lines_of(evaluated)), "an evaluation of a model is no run"
     (tried,) = planned(tmp_path, "geo", only=["geo-iid"], seeds=1, overrides=["training.epochs=1"])
-    assert not tried.is_in([record(first)])
+    assert not tried.is_in(lines_of(record(first)))
 
 
 def test_how_long_it_takes_is_known_from_other_seeds(tmp_path):
     first, second = planned(tmp_path, "geo", only=["geo-iid"], seeds=2)
     records = [record(first), record(first, seconds=70.0), record(first, config="other", seconds=1e6)]
-    assert second.seconds(records) == 69.0
+    assert second.seconds(lines_of(*records)) == 69.0
     assert second.seconds([]) is None
 
 
@@ -126,6 +145,18 @@ def test_every_run_is_recorded_once_and_as_it_finishes(tmp_path):
     assert reproduce(tmp_path, executor, seeds=5) == [("done", "recorded before")] * 3 + [result] * 2
     assert executor.starts == [3, 4]
     assert [line["seed"] for line in lines(tmp_path)] == list(range(5))
+
+
+def test_the_judgements_of_a_run_are_kept(tmp_path):
+    judged = {"test": Judgements("p", {"exact_match": np.array([True, False])})}
+
+    def script(job):
+        write_judgements(job.folder / "judgements.json.gz", judged)
+        return finishes(job)
+
+    reproduce(tmp_path, Scripted(1, script), seeds=1)
+    (line,) = read_ledgers(tmp_path / "results")
+    assert line.judged["test"].right["exact_match"].tolist() == [True, False]
 
 
 def test_what_another_process_recorded_meanwhile_is_not_recorded_again(tmp_path):

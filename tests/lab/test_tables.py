@@ -1,17 +1,22 @@
 import math
 import statistics
 
+import numpy as np
 import pytest
 
 from ftor.errors import FtorError
 from ftor.lab.ledger import LONG_FILE
+from ftor.lab.lines import read_line
+from ftor.lab.measured import Measured, measured
 from ftor.lab.paper import STYLE_SCORES, TABLES, PaperNumber
-from ftor.lab.tables import Measured, measured, tables
-from support.made_up_runs import mirror_run, of, parsing_run, style_run
+from ftor.lab.tables import tables as tables_of
+from ftor.metrics.judgements import Judgements
+from ftor.metrics.significance import bootstrap
+from support.made_up_runs import metrics, mirror_run, of, parsing_run, style_run, tables
 
 
 def row(table, experiment):
-    (found,) = [row for row in table.rows if row.experiment == experiment]
+    (found,) = [row for row in table.rows if row.shipped.experiment == experiment]
     return found
 
 
@@ -62,7 +67,7 @@ def test_mirror_by_length_beside_the_paper():
 def test_runs_with_other_settings_do_not_count():
     other = mirror_run("mirror", 0, 1.0, {11: 1.0}) | {"config": "other"}
     table = tables([other])["mirror"]
-    assert row(table, "mirror").seeds == ()
+    assert row(table, "mirror").shipped.seeds == ()
     assert table.runs == 0
 
 
@@ -71,7 +76,9 @@ def test_what_has_not_been_run_and_what_has_fewer_seeds():
     records += [mirror_run("mirror-xyz", seed, 1.0, {11: 1.0}) for seed in (0, 7)]
     table = tables(records)["mirror"]
     assert len(table.not_run) == len(TABLES["mirror"].rows) - 2
-    assert [(row.experiment, row.seeds) for row in table.fewer_seeds] == [("mirror-xyz", (0, 7))]
+    assert [(row.shipped.experiment, row.shipped.seeds) for row in table.fewer_seeds] == [
+        ("mirror-xyz", (0, 7))
+    ]
     assert (table.runs, table.paper_seeds) == (7, 5)
     assert table.hours == pytest.approx(7 * 120 / 3600)
 
@@ -81,9 +88,9 @@ def test_strings_far_beyond_training():
         {"length": 50, "count": 20, "exact_match": 0.9},
         {"length": 30, "count": 10, "exact_match": 1.0},
     ]
-    records = [of("mirror", 0) | {"file": LONG_FILE, "metrics": {"by_length": groups}}]
+    records = [of("mirror", 0) | {"file": LONG_FILE, "metrics": metrics(0.9, by_length=groups)}]
     groups = [groups[0] | {"exact_match": 0.8}]
-    records.append(of("mirror", 1) | {"file": LONG_FILE, "metrics": {"by_length": groups}})
+    records.append(of("mirror", 1) | {"file": LONG_FILE, "metrics": metrics(0.9, by_length=groups)})
     found = tables(records)["mirror"].far_beyond
     assert [(far.x, far.examples, far.ours.values) for far in found] == [
         (30, 10, (100.0,)),
@@ -105,7 +112,7 @@ def test_parsing_with_and_without_grammar():
     assert found["grammar"].paper == PaperNumber(88.6, 3.3)
     assert found["grammar"].difference == pytest.approx(-3.6)
     assert found["none"].difference == pytest.approx(70 - 80.7)
-    details = row(table, "geo-iid").details
+    details = row(table, "geo-iid").shipped.details
     assert {name: value and value.mean for name, value in details.items()} == pytest.approx(
         {
             "exact match": 35.0,
@@ -116,7 +123,7 @@ def test_parsing_with_and_without_grammar():
             "minutes": 1.5,
         }
     )
-    assert row(table, "geo-iid").seconds == 180.0
+    assert row(table, "geo-iid").shipped.seconds == 180.0
     assert list(columns(table, "geo-length-ar")) == ["none"], "the paper has it without grammar only"
     assert table.hours == pytest.approx(270 / 3600)
 
@@ -130,7 +137,7 @@ def test_each_dataset_has_its_accuracy(experiment, accuracy):
 def test_what_has_no_grammar_is_not_judged_by_one():
     record = parsing_run("okapi-email-bart", 0, 0.4)
     del record["test"]["shares"]["well_formed"]
-    assert row(tables([record])["okapi"], "okapi-email-bart").details["well-formed"] is None
+    assert row(tables([record])["okapi"], "okapi-email-bart").shipped.details["well-formed"] is None
 
 
 def test_style_beside_the_paper_and_copies_of_the_input():
@@ -162,9 +169,77 @@ def test_unknown_names_are_refused():
 
 
 def test_a_folder_or_its_records(tmp_path):
-    assert list(tables(tmp_path, ["geo"])) == list(tables(str(tmp_path), ["geo"])) == ["geo"]
+    assert list(tables_of(tmp_path, ["geo"])) == list(tables_of(str(tmp_path), ["geo"])) == ["geo"]
 
 
 def test_no_folder_is_an_error(tmp_path):
     with pytest.raises(FtorError, match="none: no such folder"):
-        tables(tmp_path / "none")
+        tables_of(tmp_path / "none")
+
+
+def test_three_columns():
+    records = [parsing_run("geo-iid", seed, 0.8, 0.9) for seed in (0, 1)]
+    records += [parsing_run("geo-iid-paper", seed, share, 0.6) for seed, share in enumerate((0.5, 0.3, 0.4))]
+    table = tables(records)["geo"]
+    found = columns(table, "geo-iid")["none"]
+    assert found.paper == PaperNumber(80.7, 2.3)
+    assert found.released.values == pytest.approx((50, 30, 40))
+    assert (found.released.worst, found.ours.worst) == pytest.approx((30, 80))
+    assert found.difference_of(found.released) == pytest.approx(40 - 80.7)
+    assert row(table, "geo-iid").released.seeds == (0, 1, 2)
+    assert (table.runs, table.hours) == (5, pytest.approx(5 * 90 / 3600))
+    released = [row.released.experiment for row in table.not_run_released]
+    assert len(released) == 8
+    assert "geo-iid-paper" not in released
+
+
+def test_a_row_without_settings_of_its_own_has_the_same_runs_twice():
+    found = tables([mirror_run("mirror-lstm", 0, 1.0, {11: 0.5})])["mirror"]
+    assert row(found, "mirror-lstm").released is None
+    dev = columns(found, "mirror-lstm")["dev"]
+    assert dev.released == dev.ours == Measured((100.0,))
+    assert found.runs == 1, "not counted twice"
+
+
+@pytest.mark.parametrize(
+    ("shares", "within"),
+    [
+        ((0.88, 0.90, 0.87), True),
+        ((0.60, 0.61, 0.62), False),
+        ((0.85,), True),  # the paper's deviation of 3.3 holds for one run too
+        ((0.75,), False),
+    ],
+)
+def test_whether_seeds_explain_the_difference(shares, within):
+    records = [parsing_run("geo-iid", seed, 0.8, share) for seed, share in enumerate(shares)]
+    found = columns(tables(records)["geo"], "geo-iid")["grammar"]
+    assert found.within_chance(found.ours) is within
+    assert found.within_chance(None) is None
+
+
+def test_without_deviations_nothing_is_known_but_equal_numbers():
+    by_length = {11: 0.857, 12: 0.5}
+    found = columns(tables([mirror_run("mirror-ar-rf", 0, 1.0, by_length)])["mirror"], "mirror-ar-rf")
+    assert found["11"].within_chance(found["11"].ours) is True
+    assert found["12"].within_chance(found["12"].ours) is None
+
+
+def judged_runs(rights, pairs=("p", "p")):
+    lines = []
+    for seed, (right, digest) in enumerate(zip(rights, pairs, strict=True)):
+        line = read_line(parsing_run("geo-iid", seed, sum(right) / len(right)))
+        judged = {"test": Judgements(digest, {"execution_accuracy": np.array(right, bool)})}
+        lines.append(line.model_copy(update={"judged": judged}))
+    return lines
+
+
+def test_intervals_come_from_the_judgements_of_all_seeds():
+    rights = [1, 1, 0, 1, 0, 1, 1, 0], [1, 0, 0, 1, 1, 1, 0, 0]
+    lines = judged_runs(rights)
+    found = columns(tables_of(lines)["geo"], "geo-iid")["none"].ours.interval
+    expected = bootstrap(np.mean(rights, 0))
+    assert (found.low, found.high) == pytest.approx((100 * expected.low, 100 * expected.high))
+    without = [lines[0], read_line(parsing_run("geo-iid", 1, 0.5))]
+    assert columns(tables_of(without)["geo"], "geo-iid")["none"].ours.interval is None
+    others = judged_runs(rights, pairs=("p", "q"))
+    assert columns(tables_of(others)["geo"], "geo-iid")["none"].ours.interval is None, "other pairs"

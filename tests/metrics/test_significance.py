@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ftor.metrics.significance import bootstrap, compare, mcnemar, share, tail
+from ftor.metrics.significance import (
+    Sample,
+    bootstrap,
+    compare,
+    mcnemar,
+    same_mean,
+    share,
+    share_of_runs,
+    student_tail,
+    tail,
+)
 
 COUNTS = st.integers(0, 60)
 
@@ -104,3 +114,33 @@ class TestTail:
         wrong = Counter(bin(mask & 0b0011).count("1") for mask in range(16) if bin(mask).count("1") == 2)
         assert tail(2, 2, 2, 4) == pytest.approx(wrong[2] / 6)
         assert tail(1, 2, 2, 4) == pytest.approx((wrong[1] + wrong[2]) / 6)
+
+
+@pytest.mark.parametrize("freedom", [1, 1.5, 2, 4, 7.3, 30])
+@pytest.mark.parametrize("t", [0.0, 0.1, 1.0, 2.5, 12.0])
+def test_students_distribution(t, freedom):
+    assert student_tail(t, freedom) == pytest.approx(2 * stats.t.sf(t, freedom), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [((80.0, 2.0, 5), (83.0, 1.0, 3)), ((50.0, 10.0, 5), (50.5, 0.1, 2))]
+)
+def test_two_means_by_welch(one, other):
+    expected = stats.ttest_ind_from_stats(*one, *other, equal_var=False).pvalue
+    assert same_mean(Sample(*one), Sample(*other)) == pytest.approx(expected, abs=1e-6)
+
+
+def test_an_unknown_deviation_is_that_of_the_other():
+    one, known = Sample(80.0, None, 1), Sample(83.0, 2.0, 5)
+    expected = 2 * stats.t.sf(3 / (2 * (1 + 1 / 5) ** 0.5), 4)
+    assert same_mean(one, known) == same_mean(known, one) == pytest.approx(expected, abs=1e-6)
+    assert same_mean(one, Sample(81.0, None, 5)) is None
+    assert same_mean(Sample(1.0, 0.0, 5), Sample(1.0, 0.0, 3)) == 1.0
+    assert same_mean(Sample(1.0, 0.0, 5), Sample(2.0, 0.0, 3)) == 0.0
+
+
+def test_runs_on_the_same_examples():
+    right = np.array([[1, 1, 0, 0, 1], [1, 0, 0, 1, 1]], bool)
+    assert share_of_runs(right) == bootstrap(right.mean(0))
+    assert share_of_runs(np.ones((3, 10), bool)) == share(np.ones(10, bool))
+    assert share_of_runs(np.zeros((3, 10), bool)) == share(np.zeros(10, bool))

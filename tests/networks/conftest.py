@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from support import tiny_bart
+from support import tiny_pretrained
 from support.tiny import run_here
 
 SIZES = {
     "lstm": {"width": 8, "hidden": 6, "decoder_layers": 2, "max_steps": 12},
     "transformer": {"width": 8, "heads": 2, "layers": 1, "hidden": 8, "max_steps": 12, "beam": 5},
     "bart": {"max_steps": 12},
+    "pretrained": {"max_steps": 12},
 }
 
 
@@ -21,7 +22,7 @@ def pretrained(data: Path, once: Callable[..., Path]) -> Path:
     """Give the folder of a tiny BART. Read only."""
     pytest.importorskip("transformers")
     lines = (data / "train.tsv").read_text().replace("\t", "\n").splitlines()
-    return once("pretrained-bart", lambda folder: tiny_bart.write(folder, lines))
+    return once("pretrained-bart", lambda folder: tiny_pretrained.write(folder, lines))
 
 
 @pytest.fixture(scope="session")

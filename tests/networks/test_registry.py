@@ -27,6 +27,7 @@ SETTINGS = {
     "lstm": ["model.architecture=lstm", "model.width=8"],
     "transformer": ["model.architecture=transformer", "model.width=8"],
     "bart": ["model.architecture=bart"],
+    "pretrained": ["model.architecture=pretrained", "model.pretrained=google-t5/t5-small"],
 }
 
 

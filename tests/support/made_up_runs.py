@@ -3,14 +3,26 @@
 from typing import Any
 
 from ftor.config import Config
+from ftor.lab.lines import read_line
 from ftor.lab.paper import STYLE_SCORES
 from ftor.lab.tables import ACCURACIES
+from ftor.lab.tables import tables as tables_of
 
 Record = dict[str, Any]
 
 
+def tables(records, names=None):
+    """The tables of records that are not yet lines."""
+    return tables_of([read_line(record) for record in records], names)
+
+
 def of(experiment: str, seed: int) -> Record:
     return {"experiment": experiment, "seed": seed, "config": Config.load(experiment).hash}
+
+
+def metrics(exact_match: float, length_error: float = 0.5, **others: Any) -> Record:
+    numbers = {"count": 10, "edit_distance": 1.0, "per": 0.1, "length_match": 0.5, "by_length": []}
+    return numbers | {"exact_match": exact_match, "length_error": length_error} | others
 
 
 def mirror_run(experiment: str, seed: int, dev: float, by_length: dict[int, float]) -> Record:
@@ -18,9 +30,8 @@ def mirror_run(experiment: str, seed: int, dev: float, by_length: dict[int, floa
     groups = [{"length": n, "count": 10 * n, "exact_match": share} for n, share in by_length.items()]
     right = sum(group["count"] * group["exact_match"] for group in groups)
     exact = right / sum(group["count"] for group in groups)
-    test = {"exact_match": exact, "by_length": groups, "length_error": 0.5}
-    of_dev = {"exact_match": dev, "by_length": [{"length": 10, "count": 200, "exact_match": dev}]}
-    return of(experiment, seed) | {"dev": of_dev, "test": test, "seconds": 120.0}
+    of_dev = metrics(dev, by_length=[{"length": 10, "count": 200, "exact_match": dev}])
+    return of(experiment, seed) | {"dev": of_dev, "test": metrics(exact, by_length=groups), "seconds": 120.0}
 
 
 def parsing_run(experiment: str, seed: int, without: float, with_grammar: float | None = None) -> Record:
@@ -30,7 +41,7 @@ def parsing_run(experiment: str, seed: int, without: float, with_grammar: float 
         shares = {accuracy: share, "well_formed": 0.5}
         if accuracy == "execution_accuracy":
             shares["execution_accuracy_released"] = share + 0.02
-        return {"exact_match": share / 2, "length_error": 0.25, "shares": shares}
+        return metrics(share / 2, 0.25, shares=shares)
 
     constrained = {} if with_grammar is None else {"test_grammar": test(with_grammar)}
     times = {"seconds": 60.0, "dev_seconds": 30.0}
@@ -39,5 +50,5 @@ def parsing_run(experiment: str, seed: int, without: float, with_grammar: float 
 
 def style_run(experiment: str, seed: int, score: float, without: tuple[str, ...] = ()) -> Record:
     scores = {name: score * (10 if name == "CIDEr" else 1) for name in STYLE_SCORES if name not in without}
-    test = {"scores": scores, "exact_match": 0.0, "length_error": 1.0}
+    test = metrics(0.0, 1.0, scores=scores)
     return of(experiment, seed) | {"seconds": 60.0, "dev_seconds": 30.0, "test": test}

@@ -1,8 +1,9 @@
 """Jobs whose events a script tells."""
 
 from ftor.jobs import Finished, Progress, Started, Stopped
+from support.made_up_runs import metrics
 
-TEST = {"count": 10, "exact_match": 0.5, "shares": {"execution_accuracy": 0.75, "well_formed": 1.0}}
+TEST = metrics(0.5, shares={"execution_accuracy": 0.75, "well_formed": 1.0})
 
 
 def record(job, **changes):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ftor.config import Config, ConfigError
-from ftor.files import read_json_lines
+from ftor.lab.ledger import read_ledgers
 from ftor.training.run import Run
 from support.tiny import run_here, train_arguments
 
@@ -46,9 +46,17 @@ class TestRecords:
             assert (
                 run_here(*arguments, "--seed", seed, "--ledger", tmp_path / "new" / "results.jsonl").code == 0
             )
-        lines = read_json_lines(tmp_path / "new" / "results.jsonl")
-        assert [line["seed"] for line in lines] == [0, 1]
-        assert lines[0]["config"] == lines[1]["config"]
+        lines = read_ledgers(tmp_path / "new")
+        assert [line.seed for line in lines] == [0, 1]
+        assert lines[0].config == lines[1].config
+        assert lines[0].judged["dev"].pairs == lines[1].judged["dev"].pairs
+        for line in lines:
+            for split, judged in line.judged.items():
+                metrics = line.metrics(split)
+                assert {name: right.mean() for name, right in judged.right.items()} == pytest.approx(
+                    {"exact_match": metrics.exact_match, **metrics.shares}
+                )
+                assert len(judged.right["exact_match"]) == metrics.count
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,8 @@ def evaluate(
     calibrated model how far its confidences can be trusted.
     """
     import ftor  # here for start-up time
-    from ftor.files import append_json_line
+    from ftor.lab.ledger import append
+    from ftor.metrics.judgements import Judgements, digest
     from ftor.show import reliability as show_reliability
     from ftor.show.metrics import tables
     from ftor.training.provenance import commit, machine
@@ -92,7 +93,8 @@ def evaluate(
             "commit": commit(),
             "metrics": values,
         }
-        append_json_line(ledger, record | machine())
+        pairs = digest((pair.source, pair.target) for pair in evaluation.pairs)
+        append(ledger, record | machine(), {file.name: Judgements(pairs, evaluation.verdicts)})
     if as_json:
         print(json.dumps(values))
     else:

@@ -37,7 +37,11 @@ def reproduce(
     ] = False,
     only: Annotated[
         list[str] | None,
-        typer.Option(metavar="PATTERN", help="Only experiments that match, baselines included: 'geo-*-rf'."),
+        typer.Option(
+            metavar="PATTERN",
+            help="Only experiments that match, baselines and the paper's settings included: 'geo-*-rf', "
+            "'*-paper'.",
+        ),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -78,12 +82,12 @@ def reproduce(
     jobs = jobs or cores()
     threads = threads or (1 if ray else max(1, cores() // jobs))
     runs = plan_runs(names, out, seeds, only or [], baselines, settings or [], data_dir, threads)
-    reproduction = Reproduction(runs, ledgers)
+    report = TerminalReport()
+    reproduction = Reproduction(runs, ledgers, report)
     statuses = reproduction.statuses
     if dry_run:
         show(plan_table(statuses))
         return
-    report = TerminalReport()
     if all(status.state == "done" for status in statuses):
         report.say(f"{ledgers} has all of the runs ({len(statuses)})")
     else:

@@ -66,7 +66,8 @@ def train(
     ledger: Ledger = None,
 ) -> None:
     """Train a model and evaluate it."""
-    from ftor.show.metrics import run_tables  # here for start-up time
+    from ftor.lab.ledger import append, judgements_in  # here for start-up time
+    from ftor.show.metrics import run_tables
     from ftor.show.tuning.choice import choice_table
     from ftor.training.run import Run
     from ftor.training.train import configure, grammar_override
@@ -111,10 +112,12 @@ def train(
     else:
         raise typer.BadParameter("give pairs, an experiment, or --resume DIR", param_hint="PAIRS.tsv|NAME")
     use_threads(threads)
-    metrics = run.train(data_dir, TerminalReport(), ledger)
+    metrics = run.train(data_dir, TerminalReport(), [] if ledger is None else ["--ledger", str(ledger)])
     if metrics is None:
         raise typer.Exit(1)
     if run.is_main_process:
+        if ledger is not None:
+            append(ledger, {"config": run.config.hash, **metrics}, judgements_in(run.folder))
         show(run_tables(metrics))
 
 
@@ -123,7 +126,8 @@ def _race(
 ) -> None:
     """Look at pairs, race candidates, train the winner, and show its results."""
     from ftor.config import Config  # here for start-up time
-    from ftor.files import append_json_line, read_json
+    from ftor.files import read_json
+    from ftor.lab.ledger import append, judgements_in
     from ftor.show.board import Board
     from ftor.show.metrics import run_tables
     from ftor.show.tuning.choice import choice_table
@@ -139,7 +143,8 @@ def _race(
         raise typer.Exit(1)
     metrics = read_json(folder / "metrics.json")
     if ledger is not None:
-        append_json_line(ledger, {"config": Config.load(folder / "config.toml").hash, **metrics})
+        config = Config.load(folder / "config.toml").hash
+        append(ledger, {"config": config, **metrics}, judgements_in(folder))
     if explain_choice:
         show(choice_table(choice))
     show(run_tables(metrics))

@@ -1,7 +1,7 @@
 """Typed configurations: one TOML file per experiment, checked before anything runs."""
 
 from ftor.config.architectures import (
-    BartConfig,
+    FineTunedConfig,
     LSTMConfig,
     NetworkConfig,
     TransducerConfig,
@@ -13,11 +13,11 @@ from ftor.config.sections import Aligner, DataConfig, DecodingConfig, Tokenizer,
 
 __all__ = [
     "Aligner",
-    "BartConfig",
     "Config",
     "ConfigError",
     "DataConfig",
     "DecodingConfig",
+    "FineTunedConfig",
     "LSTMConfig",
     "NetworkConfig",
     "Tokenizer",

@@ -256,24 +256,18 @@ class TransformerConfig(Seq2SeqConfig):
         return self
 
 
-class BartConfig(Seq2SeqConfig):
-    """A pretrained BART."""
+class FineTunedConfig(Seq2SeqConfig):
+    """A pretrained encoder-decoder."""
 
     unused_keys = (*_TRANSDUCERS_ONLY, "data.vectors", "data.start_token", "training.word_dropout")
     subwords = True
     wants_gpu = True
 
-    architecture: Literal["bart"]
-    pretrained: str = Field("facebook/bart-base", description="a folder, or a name on the Hugging Face hub")
+    pretrained: str = Field(description="a folder, or a name on the Hugging Face hub")
     label_smoothing: float = Field(0.1, ge=0, lt=1, description="probability mass that no gold token gets")
     beam: int = Field(5, ge=2, description="how many unfinished outputs are kept")
     grammar_beam: int = Field(50, ge=2, description="the same with a grammar, which chooses from the beam")
     max_steps: int = Field(80, ge=1, description="the most subwords of an output, its end included")
-
-    @property
-    def description(self) -> str:
-        """What the network is, for the model card."""
-        return "A baseline, a pretrained BART"
 
     @property
     def batch_by(self) -> Side:
@@ -281,7 +275,30 @@ class BartConfig(Seq2SeqConfig):
         return "source"
 
 
-ModelConfig = TransducerConfig | LSTMConfig | TransformerConfig | BartConfig
+class BartConfig(FineTunedConfig):
+    """A pretrained BART."""
+
+    architecture: Literal["bart"]
+    pretrained: str = Field("facebook/bart-base", description="a folder, or a name on the Hugging Face hub")
+
+    @property
+    def description(self) -> str:
+        """What the network is, for the model card."""
+        return "A baseline, a pretrained BART"
+
+
+class PretrainedConfig(FineTunedConfig):
+    """Any pretrained encoder-decoder of transformers, such as T5 or Marian."""
+
+    architecture: Literal["pretrained"]
+
+    @property
+    def description(self) -> str:
+        """What the network is, for the model card."""
+        return f"A baseline, the pretrained encoder-decoder {self.pretrained}"
+
+
+ModelConfig = TransducerConfig | LSTMConfig | TransformerConfig | BartConfig | PretrainedConfig
 """The `[model]` section: one class for each architecture."""
 
 ARCHITECTURES: dict[str, type[NetworkConfig]] = {

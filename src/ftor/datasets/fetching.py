@@ -15,7 +15,7 @@ from typing import Any
 from ftor._version import __version__
 from ftor.datasets.archives import Candidate, open_candidates
 from ftor.datasets.importing import ImportResult, import_files
-from ftor.datasets.published import Download, PublishedDataset
+from ftor.datasets.published import Download, PublishedDataset, sha256_of
 from ftor.errors import FtorError
 from ftor.reporting import Report
 from ftor.text.reading import DataError
@@ -45,12 +45,6 @@ def is_complete(dataset: PublishedDataset, folder: Path) -> bool:
         (folder / file).is_file() and checksum in (None, sha256_of(folder / file))
         for file, checksum in dataset.files.items()
     )
-
-
-def sha256_of(path: Path) -> str:
-    """The checksum of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def downloads(datasets: Sequence[PublishedDataset]) -> list[Download]:

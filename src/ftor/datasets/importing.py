@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ftor.datasets.archives import Candidate
-from ftor.datasets.published import PublishedDataset
+from ftor.datasets.published import PublishedDataset, sha256_of
 from ftor.reporting import Count, Report
 from ftor.text.reading import DataError
 
@@ -79,8 +79,11 @@ def import_files(
         if problems:
             raise DataError("\n".join(problems))
         for file in result.written:
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            shutil.move(Path(staging, file), folder / file)
+            parts = Path(staging, file).with_suffix("")
+            for path in [Path(staging, file), *sorted(parts.glob("*"))]:
+                target = folder / path.relative_to(staging)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.move(path, target)
     return result
 
 
@@ -113,6 +116,9 @@ def _stage(
     if others:
         two = f"{names[checksum]}, {names[others[0]]}"
         raise DataError(f"{file}: expected one file, found two that differ: {two}")
+    if dataset.convert is not None:
+        dataset.convert(staged)
+        checksum = sha256_of(staged)
     published = dataset.files.get(file) or checksum
     if checksum != published and as_published:
         raise DataError(f"{copies[0].name}: expected sha256 {published}, found {checksum}")

@@ -1,8 +1,10 @@
 """What is known about a published dataset: its files, where to download them, how outputs are judged."""
 
+import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from ftor.metrics import Grouping, Judge, Scorer
@@ -10,6 +12,12 @@ from ftor.reporting import Report
 from ftor.text.reading import read_pairs
 
 MEGABYTE = 10**6
+
+
+def sha256_of(path: Path) -> str:
+    """The checksum of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,9 @@ class PublishedDataset:
         files: the path of each file in a data folder, and its sha256 if that is known.
         downloads: addresses that together have all files.
         extra_files: a pattern. Files with such names are imported too.
-        other_names: names under which other releases have the files.
+        other_names: names under which other releases have the files, also with folders and `*`.
+        convert: makes pairs of a file in the notation of its public home, in place, and leaves pairs as they
+            are. It may write more files into a folder with the file's name. Checksums are those of the pairs.
         check: raises a `DataError` if a file is not usable.
         max_bytes: no file is larger. An archive that unpacks to more is damaged or malicious.
         judges: gives the accuracies of the task, given the user's data folder. The first selects models.
@@ -54,6 +64,7 @@ class PublishedDataset:
     downloads: tuple[Download, ...]
     extra_files: str | None = None
     other_names: Mapping[str, str] = field(default_factory=dict)
+    convert: Callable[[Path], object] | None = None
     check: Callable[[Path], object] = read_pairs
     max_bytes: int = 32 * MEGABYTE
     judges: Callable[[Path | None], tuple[Judge, ...]] = lambda data_folder: ()
@@ -70,7 +81,8 @@ class PublishedDataset:
         """The path in a data folder of a file that has the given path elsewhere. None if it is not ours."""
         location = "/" + "/".join(path)
         for file in self.files:
-            if location.endswith(f"/{file}") or self.other_names.get(path[-1]) == file:
+            others = [name for name, meant in self.other_names.items() if meant == file]
+            if location.endswith(f"/{file}") or any(fnmatchcase(location, f"*/{name}") for name in others):
                 return file
         return path[-1] if self._is_extra(path[-1]) else None
 

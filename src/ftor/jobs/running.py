@@ -51,7 +51,7 @@ def train_job(job: Job, send: Send) -> Finished | Stopped:
         record = _finished_record(job)
         if record is None:
             torch.set_num_threads(job.threads)
-            record = run.train(job.data_folder, _EventReport(send, log), ledger=None)
+            record = run.train(job.data_folder, _EventReport(send, log))
     return Stopped() if record is None else Finished({"config": job.config.hash, **record})
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ftor.config import shipped
 from ftor.metrics import CIDER
 
 
@@ -20,6 +21,7 @@ class Row(NamedTuple):
         experiment: name of the shipped experiment.
         numbers: by column. Empty for a model that the paper does not have.
         baseline: whether the model is one that the paper compares with.
+        missing: why it has not been run, if it needs what cannot be had.
     """
 
     model: str
@@ -27,6 +29,18 @@ class Row(NamedTuple):
     experiment: str
     numbers: Mapping[str, PaperNumber]
     baseline: bool = False
+    missing: str = ""
+
+    @property
+    def released(self) -> str:
+        """The experiment with the paper's settings: NAME-paper, or `experiment` if its settings are these."""
+        name = f"{self.experiment}-paper"
+        return name if name in shipped() else self.experiment
+
+    @property
+    def experiments(self) -> tuple[str, ...]:
+        """The experiment that we ship and, if it is another, the one with the paper's settings."""
+        return tuple(dict.fromkeys((self.experiment, self.released)))
 
 
 class Table(NamedTuple):
@@ -46,6 +60,8 @@ LENGTHS = {"11": range(11, 12), "12": range(12, 13), "13": range(13, 14), "14–
 """The columns of mirror's test, and the input lengths of each."""
 WITH_GRAMMAR, WITHOUT = "grammar", "none"
 STYLE_SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", CIDER)
+
+NO_WEIGHTS = "weights not available here"
 
 OKAPI_DOCUMENT_DEV = {"F→R": PaperNumber(66.1, 4.8), "BART-base": PaperNumber(56.2, 10.9)}
 """Accuracy on the dev pairs of the document domain without a grammar, by model."""
@@ -73,7 +89,8 @@ def _parsing(
     baseline: bool = False,
 ) -> Row:
     constrained = {WITH_GRAMMAR: PaperNumber(*with_grammar)} if with_grammar else {}
-    return Row(model, split, experiment, constrained | {WITHOUT: PaperNumber(*without)}, baseline)
+    missing = NO_WEIGHTS if experiment.endswith("-bart") else ""
+    return Row(model, split, experiment, constrained | {WITHOUT: PaperNumber(*without)}, baseline, missing)
 
 
 def _style(split: str, experiment: str, *numbers: tuple[float, float]) -> Row:

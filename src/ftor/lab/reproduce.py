@@ -1,7 +1,7 @@
 """The runs of the paper's tables: which there are, which are recorded, and what to do with their results."""
 
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -10,16 +10,17 @@ from typing import Any
 from ftor.config import Config, ConfigError
 from ftor.datasets.splits import require_files
 from ftor.jobs import Job, Status, Workload
-from ftor.lab.ledger import Record, append_once, read_ledgers, seconds
+from ftor.lab.ledger import append_once, judgements_in, read_ledgers
+from ftor.lab.lines import Line, RunLine
 from ftor.lab.paper import TABLES, Row
-from ftor.reporting import percent
+from ftor.reporting import SILENT, Report, percent
 
 SEED = ("seed", "training.seed")
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One seed of a row of a table."""
+    """One seed of a row of a table, with the settings that we ship or with the paper's."""
 
     table: str
     row: Row
@@ -28,25 +29,26 @@ class PlannedRun:
     @property
     def name(self) -> str:
         """Experiment and seed."""
-        return f"{self.row.experiment}-{self.job.config.training.seed}"
+        return f"{self.job.config.name}-{self.job.config.training.seed}"
 
     def record(self, metrics: dict[str, Any]) -> dict[str, Any]:
         """Return the ledger line of the finished run."""
         return {"table": self.table, "model": self.row.model, "split": self.row.split} | metrics
 
-    def is_in(self, records: Iterable[Record]) -> bool:
+    def is_in(self, lines: Iterable[Line]) -> bool:
         """Return whether the run is recorded."""
-        return any(record["seed"] == self.job.config.training.seed for record in self._alike(records))
+        return any(run.seed == self.job.config.training.seed for run in self._alike(lines))
 
-    def seconds(self, records: Iterable[Record]) -> float | None:
+    def seconds(self, lines: Iterable[Line]) -> float | None:
         """Return how long the run takes, if one with the same settings is recorded."""
-        known = [seconds(record) for record in self._alike(records)]
+        known = [run.all_seconds for run in self._alike(lines)]
         return statistics.mean(known) if known else None
 
-    def _alike(self, records: Iterable[Record]) -> list[Record]:
-        """Return the records of finished runs with the same settings and any seed."""
+    def _alike(self, lines: Iterable[Line]) -> list[RunLine]:
+        """Return the finished runs with the same settings and any seed."""
         settings = self.job.config.name, self.job.config.hash
-        return [r for r in records if (r["experiment"], r.get("config")) == settings and r.get("test")]
+        runs = [line for line in lines if isinstance(line, RunLine) and line.test]
+        return [run for run in runs if (run.experiment, run.config) == settings]
 
 
 def plan_runs(
@@ -65,7 +67,8 @@ def plan_runs(
         tables: their names.
         out: folder of the runs' folders.
         seeds: how many of each row; as many as in the paper if None.
-        only: patterns of experiment names. With patterns, the rows that match any of them are run.
+        only: patterns of experiment names. With patterns, all experiments that match any of them are run:
+            those that we ship, and those with the paper's settings.
         baselines: without patterns, also run the models that the paper compares with.
         overrides: `section.key=value` changes of every configuration.
         data_folder: folder of the pairs, or None for the default folders.
@@ -74,24 +77,27 @@ def plan_runs(
     seeded = [override for override in overrides if override.split("=")[0].strip() in SEED]
     if seeded:
         raise ConfigError(f"--set {seeded[0]}: the runs have seeds of their own; use --seeds to say how many")
-    all_rows = [(table, row) for table in tables for row in TABLES[table].rows]
+    all_rows = [
+        (table, row, name) for table in tables for row in TABLES[table].rows for name in row.experiments
+    ]
     if only:
-        rows = [(t, row) for t, row in all_rows if any(fnmatch(row.experiment, pattern) for pattern in only)]
+        rows = [each for each in all_rows if any(fnmatch(each[2], pattern) for pattern in only)]
     else:
-        rows = [(table, row) for table, row in all_rows if baselines or not row.baseline]
+        shipped = [(table, row, name) for table, row, name in all_rows if name == row.experiment]
+        rows = [each for each in shipped if baselines or not each[1].baseline]
     if not rows:
-        names = ", ".join(row.experiment for _, row in all_rows)
+        names = ", ".join(name for _, _, name in all_rows)
         raise ConfigError(f"--only {', '.join(only)}: no such experiment; {', '.join(tables)} has {names}")
     counts = {table: TABLES[table].seeds if seeds is None else seeds for table in tables}
     data_folder = data_folder and data_folder.absolute()  # a cluster's nodes have other working folders
     runs = []
     for seed in range(max(counts.values())):
-        for table, row in rows:
+        for table, row, name in rows:
             if seed < counts[table]:
-                config = Config.load(row.experiment, [*overrides, f"training.seed={seed}"])
+                config = Config.load(name, [*overrides, f"training.seed={seed}"])
                 gpus = float(config.model.wants_gpu)
                 # Another configuration is another run, so the folder's name has its hash.
-                folder = out.absolute() / f"{row.experiment}-{seed}-{config.hash[:6]}"
+                folder = out.absolute() / f"{name}-{seed}-{config.hash[:6]}"
                 runs.append(PlannedRun(table, row, Job(config, folder, data_folder, threads, gpus)))
     return runs
 
@@ -102,14 +108,15 @@ class Reproduction(Workload):
     Args:
         runs: from `plan_runs`.
         ledgers: folder of the ledgers. It is created with the first record.
+        report: receives which lines are damaged.
     """
 
-    def __init__(self, runs: Sequence[PlannedRun], ledgers: Path) -> None:
-        records = read_ledgers(ledgers) if ledgers.is_dir() else []
-        super().__init__(Status(run.job, run.name, run.seconds(records)) for run in runs)
+    def __init__(self, runs: Sequence[PlannedRun], ledgers: Path, report: Report = SILENT) -> None:
+        lines = read_ledgers(ledgers, report) if ledgers.is_dir() else []
+        super().__init__(Status(run.job, run.name, run.seconds(lines)) for run in runs)
         self._ledgers, self._runs = ledgers, {run.job: run for run in runs}
         for status in self.statuses:
-            if self._runs[status.job].is_in(records):
+            if self._runs[status.job].is_in(lines):
                 status.state, status.note = "done", "recorded before"
 
     def require_data(self, data_folder: Path | None) -> None:
@@ -119,14 +126,14 @@ class Reproduction(Workload):
                 require_files(status.job.config, data_folder)
 
     def finished(self, status: Status, record: dict[str, Any]) -> str:
-        """Append a record to the ledger of its table."""
+        """Append a record to the ledger of its table, with the judgements if the run's folder is here."""
         run = self._runs[status.job]
         # Another command may reproduce the same table in another folder.
-        append_once(self._ledgers, run.table, run.record(record))
+        append_once(self._ledgers, run.table, run.record(record), judgements_in(status.job.folder))
         return headline(record)
 
 
-def headline(record: Record) -> str:
+def headline(record: Mapping[str, Any]) -> str:
     """Return the main result of a run: a score, or the first share, with the grammar if there is one."""
     test = record.get("test_grammar") or record["test"]
     if test.get("scores"):

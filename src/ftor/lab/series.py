@@ -9,17 +9,11 @@ from typing import Any, NamedTuple
 from ftor.config import Config, ConfigError
 from ftor.errors import FtorError
 from ftor.files import read_json_lines
-from ftor.lab.ledger import (
-    LONG_FILE,
-    TIME_BY_LENGTH,
-    Record,
-    as_shipped,
-    evaluations,
-    finished_runs,
-    shipped_hash,
-)
+from ftor.lab.ledger import LONG_FILE, as_shipped, evaluations, finished_runs, shipped_hash
+from ftor.lab.lines import Line, TimesLine
+from ftor.lab.measured import Measured, Point, points
 from ftor.lab.paper import LENGTHS, OKAPI_DOCUMENT_DEV, TABLES, WITH_GRAMMAR, WITHOUT, PaperNumber
-from ftor.lab.tables import ACCURACIES, Measured, Point, points
+from ftor.lab.tables import ACCURACIES
 from ftor.reporting import Report
 
 DEV_LENGTH = 10
@@ -62,23 +56,23 @@ class Timing(NamedTuple):
     seconds: tuple[float, ...]
 
 
-def accuracy_by_length(records: Sequence[Record]) -> list[Series]:
+def accuracy_by_length(lines: Sequence[Line]) -> list[Series]:
     """Return exact match on mirror by input length, for each model."""
     series = []
     for row in TABLES["mirror"].rows:
         if row.split != "length":
             continue
-        runs = finished_runs(records, row.experiment)
-        metrics = [run[split] for run in runs for split in ("dev", "test")]
-        metrics += evaluations(records, row.experiment, LONG_FILE)
+        runs = finished_runs(lines, row.experiment)
+        metrics = [metrics for run in runs for metrics in (run.dev, run.test) if metrics]
+        metrics += evaluations(lines, row.experiment, LONG_FILE)
         ranges = {"dev": range(DEV_LENGTH, DEV_LENGTH + 1), **LENGTHS}
         paper = [Span(ranges[name][0], ranges[name][-1], number) for name, number in row.numbers.items()]
-        ours = points(metrics, "by_length", "length", "exact_match")
+        ours = points(group for each in metrics for group in each.by_length)
         series.append(Series(row.model, ours, tuple(paper)))
     return series
 
 
-def accuracy_by_parameters(records: Sequence[Record]) -> dict[str, list[Series]]:
+def accuracy_by_parameters(lines: Sequence[Line]) -> dict[str, list[Series]]:
     """Return accuracy on Okapi's document domain by number of parameters, with and without a grammar."""
     by_decoding: dict[str, list[Series]] = {WITH_GRAMMAR: [], WITHOUT: []}
     for decoding, series in by_decoding.items():
@@ -86,11 +80,9 @@ def accuracy_by_parameters(records: Sequence[Record]) -> dict[str, list[Series]]
         for row in TABLES["okapi"].rows:
             if row.split != "document" or decoding not in row.numbers:
                 continue
-            runs = finished_runs(records, row.experiment)
-            names = [f"{split}{suffix}" for split in ("dev", "test")]
-            ours = points(
-                [run[name] for run in runs for name in names if run.get(name)], "by_group", "value", "share"
-            )
+            runs = finished_runs(lines, row.experiment)
+            metrics = [run.metrics(f"{split}{suffix}") for run in runs for split in ("dev", "test")]
+            ours = points(group for each in metrics if each for group in each.by_group)
             paper = [Span(*TEST_PARAMETERS, row.numbers[decoding])]
             if decoding == WITHOUT:
                 paper.insert(0, Span(DEV_PARAMETERS, DEV_PARAMETERS, OKAPI_DOCUMENT_DEV[row.model]))
@@ -98,16 +90,16 @@ def accuracy_by_parameters(records: Sequence[Record]) -> dict[str, list[Series]]
     return by_decoding
 
 
-def time_by_length(records: Iterable[Record], experiment: str = "mirror") -> list[Timing]:
-    """Return the records of benchmarks/output_length.py for an experiment with the shipped settings."""
+def time_by_length(lines: Iterable[Line], experiment: str = "mirror") -> list[Timing]:
+    """Return the lines of benchmarks/output_length.py for an experiment with the shipped settings."""
     return [
         Timing(
             experiment,
-            tuple(point["length"] for point in record["times"]),
-            tuple(point["seconds"] for point in record["times"]),
+            tuple(point.length for point in line.times),
+            tuple(point.seconds for point in line.times),
         )
-        for record in as_shipped(records, experiment)
-        if record.get("kind") == TIME_BY_LENGTH
+        for line in as_shipped(lines, experiment)
+        if isinstance(line, TimesLine)
     ]
 
 

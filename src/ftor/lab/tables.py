@@ -1,26 +1,25 @@
-"""Tables of results: the paper's numbers, ours, and their differences. `ftor.show.results` formats them."""
+"""Tables of results: the paper's numbers, ours, and their differences. `ftor.show.results` formats them.
 
-import statistics
+Ours are those of runs with the paper's settings, and of runs with the settings that we ship.
+"""
+
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+
+import numpy as np
 
 from ftor.config import Config
 from ftor.errors import FtorError
-from ftor.lab.ledger import (
-    LONG_FILE,
-    Record,
-    evaluations,
-    finished_runs,
-    read_ledgers,
-    seconds,
-    shipped_hash,
-)
-from ftor.lab.paper import LENGTHS, STYLE_SCORES, TABLES, WITH_GRAMMAR, WITHOUT, PaperNumber, Row, Table
+from ftor.lab.ledger import LONG_FILE, evaluations, finished_runs, read_ledgers, shipped_hash
+from ftor.lab.lines import EvaluationLine, Line, RunLine
+from ftor.lab.measured import Comparison, Measured, Point, measured, points
+from ftor.lab.paper import LENGTHS, STYLE_SCORES, TABLES, WITH_GRAMMAR, WITHOUT, Row, Table
 from ftor.lab.trivial import TRIVIAL
-from ftor.metrics import CIDER
+from ftor.metrics import CIDER, EXACT_MATCH, WELL_FORMED, LengthGroup, Metrics
+from ftor.metrics.significance import Estimate, share_of_runs
+from ftor.reporting import SILENT, Report
 
 ACCURACIES = {"geo": "execution_accuracy", "atis": "tree_accuracy", "okapi": "clause_accuracy"}
 """The share of correct outputs that the paper reports, by table."""
@@ -34,76 +33,18 @@ MEASURES = {
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A number of several runs: one value per seed."""
-
-    values: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """Mean over the seeds."""
-        return statistics.mean(self.values)
-
-    @property
-    def deviation(self) -> float | None:
-        """Standard deviation of the sample. None for a single value."""
-        return statistics.stdev(self.values) if len(self.values) > 1 else None
-
-    @property
-    def n(self) -> int:
-        """Number of seeds."""
-        return len(self.values)
-
-
-def measured(values: Iterable[float | None]) -> Measured | None:
-    """Return the values that are not None. None if there is none."""
-    known = tuple(value for value in values if value is not None)
-    return Measured(known) if known else None
-
-
-class Point(NamedTuple):
-    """The percentages of several runs on the examples with one length, or one number of parameters.
+class Runs:
+    """The runs of one experiment that count.
 
     Attributes:
-        x: the length or number.
-        examples: how many there are.
+        details: further numbers, without a grammar.
+        seconds: time of all runs for training and for evaluation on dev.
     """
 
-    x: int
-    ours: Measured
-    examples: int
-
-
-def points(metrics: Iterable[Record], groups: str, by: str, share: str) -> tuple[Point, ...]:
-    """Return a point for each value of `by` in the lists `groups` of several runs' metrics."""
-    by_x: dict[int, list[Record]] = {}
-    for group in (group for run in metrics for group in run[groups]):
-        by_x.setdefault(group[by], []).append(group)
-    return tuple(
-        Point(x, Measured(tuple(100 * group[share] for group in same)), same[0]["count"])
-        for x, same in sorted(by_x.items())
-    )
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """One column of a row: the paper's number and ours.
-
-    Attributes:
-        digits: number of decimals in the paper.
-        trivial: the numbers of trivial outputs, by their name.
-    """
-
-    column: str
-    paper: PaperNumber | None
-    ours: Measured | None
-    digits: int
-    trivial: Mapping[str, float | None]
-
-    @property
-    def difference(self) -> float | None:
-        """Ours minus the paper's."""
-        return None if self.paper is None or self.ours is None else self.ours.mean - self.paper.mean
+    experiment: str
+    seeds: tuple[int, ...]
+    details: Mapping[str, Measured | None]
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -111,18 +52,22 @@ class ResultRow:
     """A model on a split.
 
     Attributes:
-        seeds: of the runs that count.
-        details: further numbers, without a grammar.
-        seconds: time of all runs for training and for evaluation on dev.
+        shipped: the runs with the settings that we ship.
+        released: the runs with the paper's settings. None if these are the ones that we ship.
+        missing: why there are no runs, if they need what cannot be had.
     """
 
     model: str
     split: str
-    experiment: str
-    seeds: tuple[int, ...]
+    shipped: Runs
+    released: Runs | None
     comparisons: tuple[Comparison, ...]
-    details: Mapping[str, Measured | None]
-    seconds: float
+    missing: str
+
+    @property
+    def all_runs(self) -> list[Runs]:
+        """The runs with the paper's settings, if these are others, and the runs with ours."""
+        return [runs for runs in (self.released, self.shipped) if runs is not None]
 
 
 @dataclass(frozen=True)
@@ -146,79 +91,115 @@ class ResultTable:
     @property
     def runs(self) -> int:
         """Number of runs that count."""
-        return sum(len(row.seeds) for row in self.rows)
+        return sum(len(runs.seeds) for row in self.rows for runs in row.all_runs)
 
     @property
     def hours(self) -> float:
         """Time of all runs together."""
-        return sum(row.seconds for row in self.rows) / 3600
+        return sum(runs.seconds for row in self.rows for runs in row.all_runs) / 3600
 
     @property
     def not_run(self) -> list[ResultRow]:
-        """Rows without a run."""
-        return [row for row in self.rows if not row.seeds]
+        """Rows without a run of the shipped experiment."""
+        return [row for row in self.rows if not row.shipped.seeds]
+
+    @property
+    def not_run_released(self) -> list[ResultRow]:
+        """Rows without a run with the paper's settings, if these are others."""
+        return [row for row in self.rows if row.released is not None and not row.released.seeds]
 
     @property
     def fewer_seeds(self) -> list[ResultRow]:
-        """Rows with fewer runs than in the paper, but not without runs."""
-        return [row for row in self.rows if 0 < len(row.seeds) < self.paper_seeds]
+        """Rows with fewer runs of the shipped experiment than in the paper, but not without runs."""
+        return [row for row in self.rows if 0 < len(row.shipped.seeds) < self.paper_seeds]
 
 
 def tables(
-    records_or_folder: Iterable[Record] | Path | str, names: Iterable[str] | None = None
+    lines_or_folder: Iterable[Line] | Path | str, names: Iterable[str] | None = None, report: Report = SILENT
 ) -> dict[str, ResultTable]:
-    """Return the tables with some names, or all tables, from a folder of ledgers or from their records."""
+    """Return tables from a folder of ledgers or from their lines.
+
+    Args:
+        lines_or_folder: the lines of ledgers, or the folder where they are.
+        names: those of the tables. Default: all.
+        report: receives which lines are damaged.
+    """
     names = list(TABLES) if names is None else list(names)
     unknown = [name for name in names if name not in TABLES]
     if unknown:
         raise FtorError(f"{', '.join(unknown)}: no such table; the tables are {', '.join(TABLES)}")
-    if isinstance(records_or_folder, Path | str):
-        folder = Path(records_or_folder)
+    if isinstance(lines_or_folder, Path | str):
+        folder = Path(lines_or_folder)
         if not folder.is_dir():
             raise FtorError(f"{folder}: no such folder; --ledgers names the folder of the ledgers")
-        records = read_ledgers(folder)
+        lines = read_ledgers(folder, report)
     else:
-        records = list(records_or_folder)
-    return {name: _table(name, TABLES[name], records) for name in names}
+        lines = list(lines_or_folder)
+    return {name: _table(name, TABLES[name], lines) for name in names}
 
 
-def passed_over(records: Iterable[Record]) -> Counter[str]:
+def passed_over(lines: Iterable[Line]) -> Counter[str]:
     """Return the number of finished runs that no table counts, by experiment."""
-    shipped = {
-        row.experiment: shipped_hash(row.experiment) for table in TABLES.values() for row in table.rows
-    }
+    names = {name for table in TABLES.values() for row in table.rows for name in row.experiments}
+    counted = {(name, shipped_hash(name)) for name in names}
     return Counter(
-        record["experiment"]
-        for record in records
-        if record.get("test") and record.get("config") != shipped.get(record["experiment"], "")
+        line.experiment
+        for line in lines
+        if isinstance(line, RunLine) and line.test and (line.experiment, line.config) not in counted
     )
 
 
-def _table(name: str, paper: Table, records: Sequence[Record]) -> ResultTable:
-    rows = tuple(_row(name, row, records) for row in paper.rows)
-    long = evaluations(records, "mirror", LONG_FILE) if name == "mirror" else []
-    far = points(long, "by_length", "length", "exact_match")
+def _table(name: str, paper: Table, lines: Sequence[Line]) -> ResultTable:
+    rows = tuple(_row(name, paper, row, lines) for row in paper.rows)
+    long = evaluations(lines, "mirror", LONG_FILE) if name == "mirror" else []
+    far = points(group for metrics in long for group in metrics.by_length)
     return ResultTable(name, paper.title, MEASURES[name], paper.seeds, rows, far)
 
 
-def _row(table: str, paper: Row, records: Sequence[Record]) -> ResultRow:
-    runs = finished_runs(records, paper.experiment)
-    columns = _columns(table, paper)
-    trivial = _trivial(paper, records) if table == "style" else {}
+def _row(table: str, of: Table, paper: Row, lines: Sequence[Line]) -> ResultRow:
+    shipped = finished_runs(lines, paper.experiment)
+    released = finished_runs(lines, paper.released) if paper.released != paper.experiment else None
+    trivial = _trivial(paper, lines) if table == "style" else {}
     comparisons = []
-    for column in columns:
-        ours = measured(_number(table, column, run) for run in runs)
+    for column in _columns(table, paper):
+        ours = _measured(table, column, shipped)
+        theirs = ours if released is None else _measured(table, column, released)
         copies = {name: _score(metrics, column) for name, metrics in trivial.items()}
         digits = 3 if column == CIDER else 2 if table == "atis" else 1
-        if column != WITH_GRAMMAR or column in paper.numbers or ours is not None:
-            comparisons.append(Comparison(column, paper.numbers.get(column), ours, digits, copies))
+        number = paper.numbers.get(column)
+        if column != WITH_GRAMMAR or number is not None or ours is not None:
+            comparisons.append(Comparison(column, number, theirs, ours, digits, of.seeds, copies))
     return ResultRow(
-        *(paper.model, paper.split, paper.experiment),
-        seeds=tuple(int(run["seed"]) for run in runs),
+        *(paper.model, paper.split),
+        shipped=_runs(paper.experiment, shipped),
+        released=None if released is None else _runs(paper.released, released),
         comparisons=tuple(comparisons),
-        details=_details(runs),
-        seconds=sum(seconds(run) for run in runs),
+        missing=paper.missing,
     )
+
+
+def _runs(experiment: str, runs: Sequence[RunLine]) -> Runs:
+    seeds, seconds = tuple(run.seed for run in runs), sum(run.all_seconds for run in runs)
+    return Runs(experiment, seeds, _details(runs), seconds)
+
+
+def _measured(table: str, column: str, runs: Sequence[RunLine]) -> Measured | None:
+    return measured((_number(table, column, run) for run in runs), _interval(table, column, runs))
+
+
+def _interval(table: str, column: str, runs: Sequence[RunLine]) -> Estimate | None:
+    """Return the interval in percent. None if a run has no judgements of this column on the same pairs."""
+    if column in LENGTHS or table == "style":
+        return None
+    split = {WITH_GRAMMAR: "test_grammar", "dev": "dev"}.get(column, "test")
+    judged = [run.judged[split] for run in runs if split in run.judged]
+    name = ACCURACIES.get(table, EXACT_MATCH)
+    if not runs or len(judged) < len(runs) or len({one.pairs for one in judged}) > 1:
+        return None
+    rights = [one.right[name] for one in judged if name in one.right]
+    if len(rights) < len(runs):
+        return None
+    return Estimate(*(100 * bound for bound in share_of_runs(np.stack(rights))))
 
 
 def _columns(table: str, paper: Row) -> Sequence[str]:
@@ -227,53 +208,56 @@ def _columns(table: str, paper: Row) -> Sequence[str]:
     return STYLE_SCORES if table == "style" else (WITH_GRAMMAR, WITHOUT)
 
 
-def _number(table: str, column: str, run: Record) -> float | None:
+def _number(table: str, column: str, run: RunLine) -> float | None:
     """Return a run's number in a column, scaled as in the paper."""
-    if table == "mirror":
-        if column in LENGTHS:
-            return accuracy(run["test"]["by_length"], LENGTHS[column])
-        return 100 * float(run[column]["exact_match"])
-    if table == "style":
-        return _score(run["test"], column)
-    metrics = run.get("test_grammar" if column == WITH_GRAMMAR else "test")
-    return None if metrics is None else 100 * float(metrics["shares"][ACCURACIES[table]])
+    if table == "mirror" and column in LENGTHS:
+        return accuracy(run.test.by_length, LENGTHS[column]) if run.test else None
+    split = {WITH_GRAMMAR: "test_grammar", "dev": "dev"}.get(column, "test")
+    metrics = run.metrics(split)
+    if metrics is None or table == "style":
+        return _score(metrics, column)
+    return 100 * (metrics.exact_match if table == "mirror" else metrics.shares[ACCURACIES[table]])
 
 
-def accuracy(by_length: Iterable[Record], lengths: range) -> float | None:
+def accuracy(by_length: Iterable[LengthGroup], lengths: range) -> float | None:
     """Return exact match in percent over all examples of some lengths. None without examples."""
-    groups = [group for group in by_length if group["length"] in lengths]
-    right = sum(group["count"] * group["exact_match"] for group in groups)
-    count = sum(group["count"] for group in groups)
+    groups = [group for group in by_length if group.length in lengths]
+    right = sum(group.count * group.exact_match for group in groups)
+    count = sum(group.count for group in groups)
     return float(100 * right / count) if count else None
 
 
-def _score(metrics: Record | None, name: str) -> float | None:
+def _score(metrics: Metrics | None, name: str) -> float | None:
     """Return a score, scaled as in the paper. METEOR is missing if Java was."""
-    score = None if metrics is None else metrics["scores"].get(name)
-    return None if score is None else float(score) * (1 if name == CIDER else 100)
+    score = None if metrics is None else metrics.scores.get(name)
+    return None if score is None else score * (1 if name == CIDER else 100)
 
 
-def _trivial(paper: Row, records: Iterable[Record]) -> dict[str, Record | None]:
+def _trivial(paper: Row, lines: Iterable[Line]) -> dict[str, Metrics | None]:
     """Return the metrics of trivial outputs on the test pairs of a row."""
     file = Config.load(paper.experiment).data.test
-    metrics = {r["experiment"]: r["metrics"] for r in records if r.get("file") == file and "metrics" in r}
+    of_file = [line for line in lines if isinstance(line, EvaluationLine) and line.file == file]
+    metrics = {line.experiment: line.metrics for line in of_file}
     return {name: metrics.get(name) for name in TRIVIAL}
 
 
-def _details(runs: Sequence[Record]) -> dict[str, Measured | None]:
-    tests = [run["test"] for run in runs]
-    well_formed = [test.get("shares", {}).get("well_formed") for test in tests]  # None without a grammar
+def _details(runs: Sequence[RunLine]) -> dict[str, Measured | None]:
+    tests = [run.test for run in runs if run.test]
+    constrained = [run.test_grammar for run in runs if run.test_grammar]
     return {
-        "exact match": measured(100 * test["exact_match"] for test in tests),
-        "as released": measured(map(_as_released, tests)),
-        "as released, grammar": measured(_as_released(run.get("test_grammar", {})) for run in runs),
-        "length error": measured(test["length_error"] for test in tests),
-        "well-formed": measured(None if share is None else 100 * share for share in well_formed),
-        "minutes": measured(seconds(run) / 60 for run in runs),
+        "exact match": measured(100 * test.exact_match for test in tests),
+        "as released": measured(_share(test, "execution_accuracy_released") for test in tests),
+        "as released, grammar": measured(_share(t, "execution_accuracy_released") for t in constrained),
+        "length error": measured(test.length_error for test in tests),
+        "well-formed": measured(_share(test, WELL_FORMED) for test in tests),
+        "minutes": measured(run.all_seconds / 60 for run in runs),
     }
 
 
-def _as_released(metrics: Record) -> float | None:
-    """Return Geoquery's execution accuracy as the released code computes it, without the spaces in names."""
-    share = metrics.get("shares", {}).get("execution_accuracy_released")
-    return None if share is None else 100 * float(share)
+def _share(metrics: Metrics, name: str) -> float | None:
+    """Return a share in percent. Without a grammar nothing is well-formed.
+
+    As released is Geoquery's execution accuracy without the spaces in names.
+    """
+    share = metrics.shares.get(name)
+    return None if share is None else 100 * share

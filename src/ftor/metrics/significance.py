@@ -54,6 +54,57 @@ def share(right: NDArray[np.bool_], level: float = LEVEL) -> Estimate:
     return bootstrap(right, level)
 
 
+def share_of_runs(right: NDArray[np.bool_]) -> Estimate:
+    """The mean share of right answers of several runs, (runs, examples), with its interval.
+
+    Examples are drawn, each with the answers of all runs: the runs have answered the same examples.
+    """
+    if right.all() or not right.any():
+        return share(right[0])
+    return bootstrap(right.mean(0))
+
+
+class Sample(NamedTuple):
+    """A mean of `n` runs. The deviation is None if it is not known, or of one run."""
+
+    mean: float
+    deviation: float | None
+    n: int
+
+
+def same_mean(one: Sample, other: Sample) -> float | None:
+    """Welch's t-test: how likely means so different are if runs of both have the same expectation.
+
+    If the deviation of one is not known, it is taken to be that of the other. None if neither is known.
+    """
+    difference = abs(one.mean - other.mean)
+    known = [sample for sample in (one, other) if sample.deviation is not None and sample.n > 1]
+    if not known:
+        return None
+    if len(known) == 1:
+        variances = [(known[0].deviation or 0.0) ** 2 / sample.n for sample in (one, other)]
+        freedom = float(known[0].n - 1)
+    else:
+        variances = [(sample.deviation or 0.0) ** 2 / sample.n for sample in known]
+        spread = sum(part**2 / (sample.n - 1) for part, sample in zip(variances, known, strict=True))
+        freedom = sum(variances) ** 2 / spread if spread else 1.0
+    if not sum(variances):
+        return float(difference == 0)
+    return student_tail(difference / sum(variances) ** 0.5, freedom)
+
+
+def student_tail(t: float, freedom: float) -> float:
+    """The probability that a variable with Student's distribution is at least `t` from 0.
+
+    With x = sqrt(freedom)·tan θ the density is proportional to cos(θ)^(freedom − 1), which is integrated.
+    """
+    angles = np.linspace(0, np.pi / 2, 20_001)
+    density = np.cos(angles).clip(0) ** (freedom - 1)
+    below = np.concatenate([[0.0], np.cumsum((density[1:] + density[:-1]) / 2)])
+    inside = np.interp(np.arctan(t / freedom**0.5), angles, below / below[-1])
+    return float(1 - inside)
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Two models on the same examples.

@@ -191,6 +191,7 @@ def _files(model: Model) -> dict[str, str]:
         "programs.json": "how programs are written in units",
         "pretrained": "the tokenizer and the description of the pretrained network",
         "metrics.json": "all results",
+        "judgements.json.gz": "whether each output for dev and test is right",
         "log.jsonl": "one line for each epoch",
         "checkpoint*.safetensors": f"only for training on: `ftor train --resume .{epochs}`",
     }

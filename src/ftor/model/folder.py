@@ -23,7 +23,8 @@ WORDS_FILE = "vocab.json"
 GRAMMAR_FILE = "grammar.cfg"
 WEIGHTS_FILE = "model.safetensors"
 PROGRAMS_FILE = "programs.json"
-METRICS_FILE, CHECKPOINT_FILE = "metrics.json", "checkpoint.safetensors"
+METRICS_FILE, JUDGEMENTS_FILE = "metrics.json", "judgements.json.gz"
+CHECKPOINT_FILE = "checkpoint.safetensors"
 """What a run writes at its end, and while it trains."""
 
 

@@ -12,10 +12,11 @@ _NETWORKS = {
     "rescored": "ftor.networks.rescored:Rescored",
     "lstm": "ftor.networks.lstm:LSTMSeq2Seq",
     "transformer": "ftor.networks.transformer:RelativeTransformer",
-    "bart": "ftor.networks.bart:Bart",
+    "bart": "ftor.networks.pretrained:Pretrained",
+    "pretrained": "ftor.networks.pretrained:Pretrained",
 }
-"""Modules are imported when they are asked for: BART's imports transformers, which takes seconds and is an
-optional dependency."""
+"""Modules are imported when they are asked for: that of pretrained networks imports transformers, which takes
+seconds and is an optional dependency."""
 
 
 def build(

@@ -13,7 +13,7 @@ class SubwordVocabularies(Vocabularies):
     Args:
         source, target: the words. They are kept for people to read.
         lowercase: whether sources are lowercased.
-        tokenizer: a tokenizer of transformers that adds the special ids at both ends of each text.
+        tokenizer: a tokenizer of transformers that adds the special ids of the model, at least at the end.
         longest: largest number of subwords of a text.
     """
 
@@ -37,12 +37,20 @@ class SubwordVocabularies(Vocabularies):
         return ()
 
     def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
-        """The subword ids of a target, with the special ids at both ends."""
-        return self._subwords(target)
+        """The subword ids of a target, with the special ids at both ends.
+
+        Raises a `DataError` if the tokenizer cannot write it.
+        """
+        subwords = self._subwords(target, is_target=True)
+        unknown = self.tokenizer.unk_token_id
+        if unknown is not None and unknown in subwords:
+            lost = [token for token in target if unknown in self._subwords([token], is_target=True)]
+            raise DataError(f"the pretrained tokenizer cannot write {', '.join(map(repr, lost or target))}")
+        return subwords
 
     def choices(self, output: Sequence[str], source: Sequence[str]) -> list[int]:
         """The subword ids of an output without the end, which the network adds."""
-        return self._subwords(output)[:-1]
+        return self._subwords(output, is_target=True)[:-1]
 
     def pieces(self, choices: Sequence[int], output: Sequence[str]) -> tuple[str, ...]:
         """What is written by each of the choices of an output: subwords, in the tokenizer's spelling."""
@@ -55,9 +63,10 @@ class SubwordVocabularies(Vocabularies):
         )
         return tuple(text.split())
 
-    def _subwords(self, tokens: Sequence[str]) -> list[int]:
+    def _subwords(self, tokens: Sequence[str], is_target: bool = False) -> list[int]:
         text = " ".join(tokens)
-        subwords: list[int] = self.tokenizer(text)["input_ids"]
+        # Some models, such as Marian, have other subwords on the target side.
+        subwords: list[int] = self.tokenizer(**{"text_target" if is_target else "text": text})["input_ids"]
         if len(subwords) > self.longest:
             raise DataError(
                 f"expected text of at most {self.longest} subwords, found {len(subwords)}: {text}"

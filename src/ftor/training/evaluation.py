@@ -12,6 +12,8 @@ from accelerate.utils import gather_object
 from ftor.config import Config, ConfigError
 from ftor.datasets import judges, scorers
 from ftor.metrics import Metrics
+from ftor.metrics.judgements import Judgements, digest
+from ftor.model.judging import Judged
 from ftor.model.model import OWN, Model
 from ftor.networks.decoding import SPLITS_AT_ONCE
 from ftor.reporting import Report
@@ -53,6 +55,10 @@ class Evaluator:
         return total / len(pairs)
 
     def metrics(self, pairs: Sequence[Pair], grammar: str | None, quick: bool = False) -> Metrics:
+        """The metrics of `judged`."""
+        return self.judged(pairs, grammar, quick).metrics
+
+    def judged(self, pairs: Sequence[Pair], grammar: str | None, quick: bool = False) -> Judged:
         """Compare predictions with the gold targets.
 
         Args:
@@ -60,21 +66,30 @@ class Evaluator:
             grammar: as in `Model.predict`.
             quick: leave out scores that take long.
         """
-        own = list(pairs[self.accelerator.process_index :: self.accelerator.num_processes])
+        rows = range(self.accelerator.process_index, len(pairs), self.accelerator.num_processes)
+        own = [pairs[row] for row in rows]
         sources, emphasis = [pair.source for pair in own], [pair.emphasis for pair in own]
         predictions = self.model.predict(sources, emphasis=emphasis, grammar=grammar, structure=False)
-        outputs = [(pair, prediction.tokens) for pair, prediction in zip(own, predictions, strict=True)]
-        all_pairs, all_outputs = zip(*gather_object(outputs), strict=True)
-        return self.model.judge(all_pairs, all_outputs, quick=quick).metrics
+        outputs = [(row, prediction.tokens) for row, prediction in zip(rows, predictions, strict=True)]
+        in_order = [tokens for _, tokens in sorted(gather_object(outputs))]
+        return self.model.judge(pairs, in_order, quick=quick)
 
-    def results(self, splits: Mapping[str, Sequence[Pair]]) -> dict[str, Any]:
-        """The metrics of each split, as JSON values. Those with the grammar are named SPLIT_grammar."""
+    def results(self, splits: Mapping[str, Sequence[Pair]]) -> tuple[dict[str, Any], dict[str, Judgements]]:
+        """The metrics of each split as JSON values, and the judgements.
+
+        Those with the grammar are named SPLIT_grammar. Without pairs, the metrics of a split are None.
+        """
         results: dict[str, Any] = {}
+        judgements: dict[str, Judgements] = {}
         for split, pairs in splits.items():
-            results[split] = self.metrics(pairs, grammar=None).as_dict() if pairs else None
-            if pairs and self.model.uses_grammar:
-                results[f"{split}_grammar"] = self.metrics(pairs, grammar=OWN).as_dict()
-        return results
+            results[split] = None
+            grammars = {split: None} | ({f"{split}_grammar": OWN} if self.model.uses_grammar else {})
+            for name, grammar in grammars.items() if pairs else ():
+                judged = self.judged(pairs, grammar)
+                results[name] = judged.metrics.as_dict()
+                known = digest((pair.source, pair.target) for pair in pairs)
+                judgements[name] = Judgements(known, judged.right)
+        return results, judgements
 
 
 def shown_metrics(config: Config, data_folder: Path | None, report: Report) -> list[str]:

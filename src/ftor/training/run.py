@@ -14,7 +14,7 @@ from accelerate.tracking import get_available_trackers
 from accelerate.utils import broadcast_object_list, parse_flag_from_env
 
 from ftor.config import Config, ConfigError
-from ftor.files import append_json_line, read_json_lines, write_text
+from ftor.files import read_json_lines, write_text
 from ftor.model.tensors import CheckpointError
 from ftor.reporting import SILENT, Report
 from ftor.training.data import load_training_data
@@ -79,13 +79,15 @@ class Run:
         """Whether this process shows and records the results, if several processes train together."""
         return bool(_processes().is_main_process)
 
-    def train(self, data_folder: Path | None, report: Report, ledger: Path | None) -> dict[str, Any] | None:
+    def train(
+        self, data_folder: Path | None, report: Report, again: Sequence[str] = ()
+    ) -> dict[str, Any] | None:
         """Train to the end.
 
         Args:
             data_folder: where the files of the experiment are, if not in the usual folders.
             report: receives messages and progress.
-            ledger: a JSONL file that the metrics are appended to.
+            again: options that the command which resumes the run also needs.
 
         Returns:
             The metrics, or None if the run was stopped by Ctrl-C or SIGTERM.
@@ -103,25 +105,22 @@ class Run:
         try:
             metrics = trainer.run()
         except Interrupted:
-            report.say(f"stopped; to resume: {self._resume_command(data_folder, ledger)}")
+            report.say(f"stopped; to resume: {self._resume_command(data_folder, again)}")
             return None
         report.say(f"model in {self.folder}")
         if data.left_out:
             report.warn(f"left out: {', '.join(data.left_out)}")
-        if ledger is not None and self.is_main_process:
-            append_json_line(ledger, {"config": self.config.hash, **metrics})
         return metrics
 
-    def _resume_command(self, data_folder: Path | None, ledger: Path | None) -> str:
+    def _resume_command(self, data_folder: Path | None, again: Sequence[str]) -> str:
         """The command that continues this run exactly. The number of threads decides the order of sums."""
         threads = torch.get_num_threads()
         options = {
             "--data-dir": data_folder,
             "--threads": None if threads == 1 else threads,
-            "--ledger": ledger,
         }
         given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
-        return shlex.join(["ftor", "train", "--resume", str(self.folder), *given])
+        return shlex.join(["ftor", "train", "--resume", str(self.folder), *given, *again])
 
 
 def _epochs_done(folder: Path) -> int:

@@ -21,7 +21,7 @@ def train_experiment(
     threads_before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        metrics = run.train(data_folder, report, None)
+        metrics = run.train(data_folder, report)
     finally:
         torch.set_num_threads(threads_before)
     if metrics is None:

@@ -19,8 +19,10 @@ from torch import Tensor
 from ftor.config import Config, ConfigError
 from ftor.errors import FtorError
 from ftor.files import clear_unfinished, write_json, write_text
+from ftor.metrics.judgements import write_judgements
 from ftor.model.calibrating import fit_confidence
 from ftor.model.card import model_card
+from ftor.model.folder import JUDGEMENTS_FILE, METRICS_FILE
 from ftor.model.model import OWN, Model
 from ftor.model.tensors import load_tensors
 from ftor.networks import Losses, Network
@@ -282,14 +284,14 @@ class Trainer:
         fitted = self.model.network.fit_to_dev(self._dev_exact_match)
         if fitted and self.accelerator.is_main_process:
             self.model.save_weights(self.folder)
-        splits = {"dev": self.data.dev, "test": self.data.test}
+        results, judgements = self.evaluator.results({"dev": self.data.dev, "test": self.data.test})
         metrics = {
             "experiment": self.config.name,
             "seed": self.config.training.seed,
             "best_epoch": state.best_epoch,
             "epochs": state.epoch,
             "train": {"count": len(self.data.train), **self._dev_pairs()},
-            **self.evaluator.results(splits),
+            **results,
             "seconds": round(state.seconds, 1),
             "dev_seconds": round(state.dev_seconds, 1),
             "processes": self.accelerator.num_processes,
@@ -300,7 +302,8 @@ class Trainer:
             calibration = fit_confidence(self.model, self.data.dev)
             if calibration is not None:
                 calibration.write(self.folder)
-            write_json(self.folder / "metrics.json", metrics)
+            write_judgements(self.folder / JUDGEMENTS_FILE, judgements)
+            write_json(self.folder / METRICS_FILE, metrics)
             write_text(self.folder / "README.md", model_card(self.model, metrics, self.data.dev[0]))
         return metrics
 

@@ -7,7 +7,8 @@ import pytest
 
 from ftor.config import Config
 from ftor.errors import FtorError
-from ftor.lab.ledger import LONG_FILE, TIME_BY_LENGTH, read_ledgers
+from ftor.lab.ledger import LONG_FILE, read_ledgers
+from ftor.lab.lines import TIME_BY_LENGTH, read_line
 from ftor.lab.paper import PaperNumber
 from ftor.lab.series import (
     Span,
@@ -19,7 +20,7 @@ from ftor.lab.series import (
     training_curves,
 )
 from ftor.show.progress import TerminalReport
-from support.made_up_runs import mirror_run, of, parsing_run
+from support.made_up_runs import metrics, mirror_run, of, parsing_run
 from support.tiny import run_here
 
 ROOT = Path(__file__).parents[3]
@@ -29,13 +30,13 @@ QUIET = TerminalReport(quiet=True)
 def okapi_run(seed, dev, test):
     record = parsing_run("okapi-document", seed, 0.5, 0.5)
 
-    def metrics(shares):
-        groups = [{"name": "parameters", "value": n, "count": 10, "share": s} for n, s in shares.items()]
-        return record["test"] | {"by_group": groups}
+    def of_groups(shares):
+        group = {"name": "parameters", "count": 10, "exact_match": 0.0}
+        return record["test"] | {"by_group": [group | {"value": n, "share": s} for n, s in shares.items()]}
 
     splits = {"dev": dev, "test": test}
     return record | {
-        f"{name}{suffix}": metrics(s) for name, s in splits.items() for suffix in ("", "_grammar")
+        f"{name}{suffix}": of_groups(s) for name, s in splits.items() for suffix in ("", "_grammar")
     }
 
 
@@ -44,15 +45,19 @@ def times(seconds, **other):
     return of("mirror", 0) | {"kind": TIME_BY_LENGTH, "times": found} | other
 
 
-RECORDS = [
+WRITTEN = [
     mirror_run("mirror", 0, 1.0, {11: 1.0, 12: 0.5}),
     mirror_run("mirror", 1, 0.5, {11: 1.0, 12: 0.0}),
     of("mirror", 0)
-    | {"file": LONG_FILE, "metrics": {"by_length": [{"length": 30, "count": 9, "exact_match": 1.0}]}},
+    | {
+        "file": LONG_FILE,
+        "metrics": metrics(1.0, by_length=[{"length": 30, "count": 9, "exact_match": 1.0}]),
+    },
     okapi_run(0, {4: 0.75}, {5: 0.5, 6: 0.25}),
     okapi_run(1, {4: 0.25}, {5: 0.5, 6: 0.75}),
     times(0.1),
 ]
+RECORDS = [read_line(record) for record in WRITTEN]
 
 
 def run_folder(runs, name, seed, values, metric="dev_execution_accuracy", **changes):
@@ -97,8 +102,9 @@ def test_accuracy_by_parameters():
 
 
 def test_time_by_length():
-    records = [*RECORDS, times(0.3, config="other"), times(0.5, kind="other")]
-    assert time_by_length(records) == [Timing("mirror", (10, 20), (0.1, 0.2))]
+    assert time_by_length([*RECORDS, read_line(times(0.3, config="other"))]) == [
+        Timing("mirror", (10, 20), (0.1, 0.2))
+    ]
 
 
 def test_training_curves(tmp_path):
@@ -134,7 +140,7 @@ def test_fingerprints_tell_numbers_apart():
 def test_the_command_draws(tmp_path):
     ledgers, runs, figures = (tmp_path / name for name in ("ledgers", "runs", "figures"))
     ledgers.mkdir()
-    (ledgers / "all.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    (ledgers / "all.jsonl").write_text("".join(json.dumps(record) + "\n" for record in WRITTEN))
     run_folder(runs, "geo-iid", 0, [0.5, 1.0])
     finished = run_here("results", "--ledgers", ledgers, "--runs", runs, "--figures", figures)
     assert finished.code == 0, finished.err

@@ -1,24 +1,28 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 from ftor.lab.ledger import LONG_FILE
-from ftor.lab.tables import tables
+from ftor.lab.lines import read_line
+from ftor.lab.tables import tables as tables_of
+from ftor.metrics.judgements import Judgements
 from ftor.show.results.formats import as_json, as_latex, as_markdown, as_text
 from ftor.show.results.layout import grids, notes, signed
-from support.made_up_runs import mirror_run, of, parsing_run, style_run
+from support.made_up_runs import metrics, mirror_run, of, parsing_run, style_run, tables
 
 
 @pytest.fixture(scope="module")
 def found():
-    far = {"by_length": [{"length": 50, "count": 20, "exact_match": 0.9}]}
+    far = metrics(0.9, by_length=[{"length": 50, "count": 20, "exact_match": 0.9}])
     copied = style_run("style-adjective", 0, 0.4)["test"]
     return tables(
         [
             *(mirror_run("mirror", seed, share, {11: 1.0}) for seed, share in enumerate((1.0, 0.5))),
             of("mirror", 0) | {"file": LONG_FILE, "metrics": far},
             *(parsing_run("geo-iid", 0, 0.8, 0.9), parsing_run("geo-iid", 1, 0.6, 0.8)),
+            parsing_run("geo-iid-paper", 0, 0.5, 0.7),
             parsing_run("atis-iid", 0, 0.5, 0.7),
             style_run("style-adjective", 0, 0.5),
             {"experiment": "copy the input", "seed": 0, "file": "AEM/test.tsv", "metrics": copied},
@@ -35,52 +39,88 @@ def test_differences_have_signs(number, shown):
 
 def test_cells(found):
     lines = grids(found["geo"])[0].lines
-    assert lines[0] == ("F→R", "iid", "with grammar", "88.6 ± 3.3", "85.0 ± 7.1", "−3.6", "2")
-    assert lines[1] == ("F→R", "iid", "without", "80.7 ± 2.3", "70.0 ± 14.1", "−10.7", "2")
-    assert lines[2] == ("F→R", "template", "with grammar", "79.9 ± 2.5", "not run", "–", "0")
-    assert lines[-1] == ("AR F→R", "length", "without", "37.6 ± 1.8", "not run", "–", "0")
+    values = ("88.6 ± 3.3", "70.0", "−18.6†", "85.0 ± 7.1", "−3.6")
+    assert lines[0] == ("F→R", "iid", "with grammar", *values)
+    assert lines[1][3:] == ("80.7 ± 2.3", "50.0", "−30.7†", "70.0 ± 14.1", "−10.7")
+    assert lines[2] == ("F→R", "template", "with grammar", "79.9 ± 2.5", "not run", "–", "not run", "–")
+    assert lines[-1] == ("AR F→R", "length", "without", "37.6 ± 1.8", "not run", "–", "not run", "–")
+
+
+def test_cells_of_seeds(found):
     assert grids(found["geo"])[1].lines == [
-        ("F→R", "iid", "35.0 ± 7.1", "72.0 ± 14.1", "87.0 ± 7.1", "0.25 ± 0.00", "50.0 ± 0.0", "1.5 ± 0.0")
+        ("F→R", "iid", "with grammar", "paper's settings", "1", "70.0", "–", "no"),
+        ("F→R", "iid", "with grammar", "as shipped", "2", "80.0", "–", "yes"),
+        ("F→R", "iid", "without", "paper's settings", "1", "50.0", "–", "no"),
+        ("F→R", "iid", "without", "as shipped", "2", "60.0", "–", "yes"),
     ]
 
 
+def test_cells_of_details(found):
+    shipped = ("35.0 ± 7.1", "72.0 ± 14.1", "87.0 ± 7.1", "0.25 ± 0.00", "50.0 ± 0.0", "1.5 ± 0.0")
+    assert grids(found["geo"])[2].lines == [
+        ("F→R", "iid", "paper's settings", "25.0", "52.0", "72.0", "0.25", "50.0", "1.5"),
+        ("F→R", "iid", "as shipped", *shipped),
+    ]
+
+
+def test_intervals_are_shown():
+    rights = [True, True, False, True] * 5
+    judged = {"test": Judgements("p", {"execution_accuracy": np.array(rights)})}
+    line = read_line(parsing_run("geo-iid", 0, 0.75)).model_copy(update={"judged": judged})
+    table = tables_of([line])["geo"]
+    assert grids(table)[1].lines[0][-2] == "55.0 – 90.0"
+    values = json.loads(as_json([table]))["geo"]["rows"][0]["columns"]["none"]["shipped"]
+    assert values["interval"] == pytest.approx([55.0, 90.0])
+
+
 def test_atis_has_the_digits_of_the_paper(found):
-    assert grids(found["atis"])[0].lines[0][3:] == ("74.15 ± 1.35", "70.00", "−4.15", "1")
+    assert grids(found["atis"])[0].lines[0][3:] == ("74.15 ± 1.35", "not run", "–", "70.00", "−4.15†")
 
 
 def test_a_model_that_the_paper_lacks(found):
     lines = grids(found["mirror"])[0].lines
-    assert lines[-1] == ("Transformer, small", "unseen combinations", "test", "–", "not run", "–", "0")
-    assert lines[0] == ("F→R", "length", "dev", "100.0", "75.0 ± 35.4", "−25.0", "2")
+    none = ("–", "as shipped", "–", "not run", "–")
+    assert lines[-1] == ("Transformer, small", "unseen combinations", "test", *none)
+    assert lines[0] == ("F→R", "length", "dev", "100.0", "not run", "–", "75.0 ± 35.4", "−25.0")
+
+
+def test_a_model_that_cannot_be_run_here_says_why(found):
+    (line,) = [line for line in grids(found["atis"])[0].lines if line[:2] == ("BART-base", "iid")]
+    assert line[3:] == ("86.96 ± 1.26", "as shipped", "–", "weights not available here", "–")
 
 
 def test_strings_far_beyond_training(found):
-    assert grids(found["mirror"])[2].lines == [("50", "100", "20", "90.0", "1")]
-    assert len(grids(found["geo"])) == 2
+    assert grids(found["mirror"])[3].lines == [("50", "100", "20", "90.0", "1")]
+    assert len(grids(found["geo"])) == 3
 
 
 def test_trivial_outputs_stand_beside_scores(found):
     grid = grids(found["style"])[0]
     assert grid.header[-2:] == ("copy the input", "copy all but the last word")
     (line,) = [line for line in grid.lines if line[1:3] == ("adjective emphasis", "CIDEr")]
-    assert line[3:] == ("4.268 ± 0.170", "5.000", "+0.732", "1", "4.000", "not run")
+    assert line[3:] == ("4.268 ± 0.170", "as shipped", "–", "5.000", "+0.732", "4.000", "not run")
 
 
 def test_notes(found):
     assert notes(found["atis"]) == [
+        "†: the seeds do not explain the difference to the paper (p < 0.05).",
         "Total time: 0.0 hours, 1 run.",
-        "Not run: F→R (length); LSTM (iid, length); Transformer (iid, length); BART-base (iid, length).",
+        "Not run: F→R (length); LSTM (iid, length); Transformer (iid, length).",
+        "Weights not available here: BART-base (iid, length).",
+        "Not run with the paper's settings: F→R (iid, length).",
         "Fewer seeds than the paper's 5: F→R (iid 1).",
     ]
+    assert notes(found["mirror"])[0].startswith("Total time"), "no difference is more than chance"
 
 
 def test_a_table_without_runs():
     (table,) = tables([], ["okapi"]).values()
     assert len(grids(table)) == 1
-    assert notes(table)[1] == (
-        "Not run: F→R (calendar, document, email); BART-base (calendar, document, email)."
-    )
-    assert len(notes(table)) == 2
+    assert notes(table)[1:] == [
+        "Not run: F→R (calendar, document, email).",
+        "Weights not available here: BART-base (calendar, document, email).",
+        "Not run with the paper's settings: F→R (calendar, document, email).",
+    ]
 
 
 def test_what_the_line_above_says_is_left_out(found):
@@ -99,27 +139,15 @@ def test_text(found):
     lines = as_text(found["geo"]).split("\n")
     assert lines[0] == "Geoquery: execution accuracy, percent"
     (line,) = [line for line in lines if "−3.6" in line]
-    assert line.split() == [
-        "F→R",
-        "iid",
-        "with",
-        "grammar",
-        "88.6",
-        "±",
-        "3.3",
-        "85.0",
-        "±",
-        "7.1",
-        "−3.6",
-        "2",
-    ]
+    values = "88.6 ± 3.3 70.0 −18.6† 85.0 ± 7.1 −3.6"
+    assert " ".join(line.split()) == f"F→R iid with grammar {values}"
     assert not [line for line in lines if line != line.rstrip()]
     assert lines[-1].endswith("Fewer seeds than the paper's 5: F→R (iid 2).")
 
 
 @pytest.mark.parametrize("name", ["mirror", "geo", "atis", "okapi", "style"])
 def test_text_fits_a_wide_terminal(found, name):
-    assert max(map(len, as_text(found[name]).split("\n"))) <= 120
+    assert max(map(len, as_text(found[name]).split("\n"))) <= 130
 
 
 @pytest.mark.parametrize("name", ["mirror", "geo", "atis", "okapi", "style"])
@@ -156,9 +184,9 @@ def test_latex_is_balanced_and_plain(found, name):
 
 def test_latex_has_symbols_as_mathematics(found):
     text = as_latex(found["geo"])
-    line = r"F$\to$R & iid & with grammar & 88.6 $\pm$ 3.3 & 85.0 $\pm$ 7.1 & $-$3.6 & 2 \\"
-    assert line in text.split("\n")
-    assert "template & with grammar & 79.9 $\\pm$ 2.5 & not run & -- & 0" in text
+    numbers = r"88.6 $\pm$ 3.3 & 70.0 & $-$18.6$\dagger$ & 85.0 $\pm$ 7.1 & $-$3.6"
+    assert rf"F$\to$R & iid & with grammar & {numbers} \\" in text.split("\n")
+    assert "template & with grammar & 79.9 $\\pm$ 2.5 & not run & -- & not run & --" in text
     assert r"\footnotesize Fewer seeds than the paper's 5: F$\to$R (iid 2)." in text
 
 
@@ -175,17 +203,21 @@ def test_json_has_every_digit(found):
     assert list(values) == ["mirror", "geo", "atis", "okapi", "style"]
     geo = values["geo"]
     row = geo["rows"][0]
-    assert (row["model"], row["split"], row["experiment"], row["seeds"]) == ("F→R", "iid", "geo-iid", [0, 1])
-    ours = row["columns"]["grammar"]["ours"]
-    assert ours == {"mean": 85.0, "deviation": pytest.approx(7.0710678118), "n": 2, "values": [90.0, 80.0]}
+    assert (row["model"], row["split"], row["missing"]) == ("F→R", "iid", None)
+    assert (row["shipped"]["experiment"], row["shipped"]["seeds"]) == ("geo-iid", [0, 1])
+    assert (row["released"]["experiment"], row["released"]["seeds"]) == ("geo-iid-paper", [0])
+    ours = row["columns"]["grammar"]["shipped"]
+    seeds = {"n": 2, "values": [90.0, 80.0], "worst": 80.0, "interval": None}
+    compared = {"difference": 85.0 - 88.6, "within_chance": True}
+    assert ours == {"mean": 85.0, "deviation": pytest.approx(7.0710678118)} | seeds | compared
+    assert row["columns"]["grammar"]["released"]["mean"] == 70.0
     assert row["columns"]["grammar"]["paper"] == {"mean": 88.6, "deviation": 3.3}
-    assert row["columns"]["grammar"]["difference"] == 85.0 - 88.6
-    assert row["details"]["minutes"]["mean"] == 1.5
-    assert (geo["runs"], geo["paper_seeds"], geo["hours"]) == (2, 5, 0.05)
+    assert row["shipped"]["details"]["minutes"]["mean"] == 1.5
+    assert (geo["runs"], geo["paper_seeds"], geo["hours"]) == (3, 5, 0.075)
     assert geo["fewer_seeds"] == {"geo-iid": 2}
     assert len(geo["not_run"]) == 8
     not_run = geo["rows"][1]["columns"]["none"]
-    assert (not_run["ours"], not_run["difference"]) == (None, None)
+    assert (not_run["shipped"], not_run["released"]) == (None, None)
     assert values["mirror"]["far_beyond"] == [
         {"length": 50, "strings": 20, "ours": {"mean": 90.0, "deviation": None, "n": 1, "values": [90.0]}}
     ]

@@ -3,11 +3,12 @@ from pathlib import Path
 import pytest
 
 from ftor.errors import FtorError
+from ftor.lab.ledger import append
 from ftor.lab.paper import TABLES
-from ftor.lab.tables import tables
+from ftor.lab.tables import tables as tables_of
 from ftor.show.results.formats import as_markdown
 from ftor.show.results.page import begin, update, updated
-from support.made_up_runs import parsing_run
+from support.made_up_runs import parsing_run, tables
 from support.tiny import run_here
 
 ROOT = Path(__file__).parents[3]
@@ -71,7 +72,7 @@ def test_bad_markers_are_refused_and_nothing_is_changed(tmp_path, found, text, c
 @pytest.mark.parametrize("name", TABLES)
 def test_the_page_is_up_to_date_with_the_ledgers(name):
     shown = (ROOT / "docs" / "results" / "index.md").read_text("utf-8")
-    table = tables(ROOT / "results", [name])[name]
+    table = tables_of(ROOT / "results", [name])[name]
     assert updated(shown, [table], "index.md") == shown, "run: ftor results --update docs/results/index.md"
 
 
@@ -88,3 +89,24 @@ def test_the_command_updates_a_page(tmp_path):
     refused = run_here(*arguments)
     assert (refused.code, refused.out) == (1, "")
     assert "no marker" in refused.err
+
+
+def test_the_command_checks_pages(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ledgers, docs = tmp_path / "results", tmp_path / "docs" / "results"
+    ledgers.mkdir()
+    docs.mkdir(parents=True)
+    nothing = run_here("results", "--check")
+    assert (nothing.code, "no page below docs/ has a table" in nothing.err) == (1, True)
+    (docs / "prose.md").write_text("no table")
+    (docs / "index.md").write_text(page("geo", "mirror"), "utf-8")
+    wrong = run_here("results", "--check")
+    assert (wrong.code, wrong.out) == (1, "")
+    assert "docs/results/index.md (mirror), docs/results/index.md (geo)" in " ".join(wrong.err.split())
+    for name in ("geo", "mirror"):
+        run_here("results", name, "--update", docs / "index.md")
+    assert run_here("results", "--check").code == 0
+    append(ledgers / "geo.jsonl", parsing_run("geo-iid", 0, 0.8, 0.9))
+    again = run_here("results", "--check", "--update", docs / "index.md")
+    assert (again.code, "index.md (geo)" in again.err, "mirror" in again.err) == (1, True, False)
+    assert "80.0" not in (docs / "index.md").read_text("utf-8"), "--check writes nothing"

@@ -18,7 +18,7 @@ def trivial(
     """Evaluate two outputs without a model: the input, and the input without its last word."""
     from ftor.config import Config  # here for start-up time
     from ftor.datasets.folders import require_file
-    from ftor.files import append_json_line
+    from ftor.lab.ledger import append
     from ftor.lab.trivial import evaluate_trivial
     from ftor.show.metrics import summary
     from ftor.text.reading import read_pairs
@@ -35,4 +35,4 @@ def trivial(
         show(summary(metrics))
         if ledger is not None:
             record = {"experiment": output, "seed": 0, "file": name, "commit": commit()}
-            append_json_line(ledger, record | {"metrics": metrics.as_dict()} | machine())
+            append(ledger, record | {"metrics": metrics.as_dict()} | machine())

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import NullLocator, ScalarFormatter
 
-from ftor.lab.ledger import Record
+from ftor.lab.lines import Line
 from ftor.lab.paper import WITH_GRAMMAR, WITHOUT
 from ftor.lab.series import (
     CURVES,
@@ -63,40 +63,40 @@ METRIC_NAMES = {
 
 
 def draw(
-    folder: Path, records: Sequence[Record], tables: Iterable[str], runs: Path, report: Report
+    folder: Path, lines: Sequence[Line], tables: Iterable[str], runs: Path, report: Report
 ) -> list[Path]:
     """Draw the figures of some tables into a folder, as SVG, and return their paths.
 
     Args:
         folder: where the figures go.
-        records: the lines of the ledgers.
+        lines: those of the ledgers.
         tables: names of the paper's tables.
         runs: the folder of the run folders, for training curves.
         report: receives which figures have no data.
     """
     written = []
     with house_style():
-        for name, title, series, figure in _figures(records, tables, runs, report):
+        for name, title, series, figure in _figures(lines, tables, runs, report):
             written.append(folder / f"{name}.svg")
             save(figure, written[-1], title, f"numbers: {fingerprint(series)}")
     return written
 
 
 def _figures(
-    records: Sequence[Record], tables: Iterable[str], runs: Path, report: Report
+    lines: Sequence[Line], tables: Iterable[str], runs: Path, report: Report
 ) -> Iterator[tuple[str, str, object, Figure]]:
     """Yield the name, the title, the numbers and the drawing of each figure."""
     for table in tables:
         if table == "mirror":
-            lengths = accuracy_by_length(records)
+            lengths = accuracy_by_length(lines)
             yield "mirror-by-length", "Exact match on mirror by length", lengths, by_length(lengths)
-            times = time_by_length(records)
+            times = time_by_length(lines)
             if times:
                 yield "time-by-length", "Time by output length", times, by_output_length(times)
             else:
                 report.say("no times by output length; benchmarks/output_length.py --ledger records them")
         if table == "okapi":
-            parameters = accuracy_by_parameters(records)
+            parameters = accuracy_by_parameters(lines)
             title = "Accuracy on Okapi's document domain by number of parameters"
             yield "okapi-by-parameters", title, parameters, by_parameters(parameters)
         curves = training_curves(runs, table, report)

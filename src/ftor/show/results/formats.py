@@ -11,8 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ftor.lab.measured import Comparison, Measured
 from ftor.lab.paper import PaperNumber
-from ftor.lab.tables import Measured, ResultRow, ResultTable
+from ftor.lab.tables import ResultRow, ResultTable, Runs
 from ftor.show.results.layout import Grid, grids, notes
 
 WIDTH = 100
@@ -21,7 +22,7 @@ HEADER_WIDTH = 10
 LATEX = {
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
     **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
-    **{"±": r"$\pm$", "→": r"$\to$", "−": "$-$", "+": "$+$", "–": "--"},
+    **{"±": r"$\pm$", "→": r"$\to$", "†": r"$\dagger$", "<": "$<$", "−": "$-$", "+": "$+$", "–": "--"},
 }
 
 
@@ -101,8 +102,9 @@ def _values(table: ResultTable) -> dict[str, Any]:
         "paper_seeds": table.paper_seeds,
         "runs": table.runs,
         "hours": table.hours,
-        "not_run": [row.experiment for row in table.not_run],
-        "fewer_seeds": {row.experiment: len(row.seeds) for row in table.fewer_seeds},
+        "not_run": [row.shipped.experiment for row in table.not_run],
+        "not_run_released": [row.released.experiment for row in table.not_run_released if row.released],
+        "fewer_seeds": {row.shipped.experiment: len(row.shipped.seeds) for row in table.fewer_seeds},
         "rows": [_row_values(row) for row in table.rows],
         "far_beyond": [
             {"length": far.x, "strings": far.examples, "ours": _number(far.ours)} for far in table.far_beyond
@@ -114,19 +116,36 @@ def _row_values(row: ResultRow) -> dict[str, Any]:
     return {
         "model": row.model,
         "split": row.split,
-        "experiment": row.experiment,
-        "seeds": row.seeds,
-        "seconds": row.seconds,
+        "shipped": _runs(row.shipped),
+        "released": None if row.released is None else _runs(row.released),
+        "missing": row.missing or None,
         "columns": {
             compared.column: {
                 "paper": _number(compared.paper),
-                "ours": _number(compared.ours),
-                "difference": compared.difference,
+                "released": _compared(compared, compared.released),
+                "shipped": _compared(compared, compared.ours),
                 "trivial": compared.trivial,
             }
             for compared in row.comparisons
         },
-        "details": {name: _number(value) for name, value in row.details.items()},
+    }
+
+
+def _runs(runs: Runs) -> dict[str, Any]:
+    details = {name: _number(value) for name, value in runs.details.items()}
+    return {"experiment": runs.experiment, "seeds": runs.seeds, "seconds": runs.seconds, "details": details}
+
+
+def _compared(compared: Comparison, ours: Measured | None) -> dict[str, Any] | None:
+    values = _number(ours)
+    if values is None or ours is None:
+        return None
+    interval = None if ours.interval is None else [ours.interval.low, ours.interval.high]
+    return values | {
+        "worst": ours.worst,
+        "interval": interval,
+        "difference": compared.difference_of(ours),
+        "within_chance": compared.within_chance(ours),
     }
 
 

@@ -4,10 +4,13 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
+from ftor.lab.measured import Comparison, Measured
 from ftor.lab.paper import LENGTHS, WITH_GRAMMAR, WITHOUT, PaperNumber
-from ftor.lab.tables import Comparison, Measured, ResultRow, ResultTable
+from ftor.lab.tables import ResultRow, ResultTable, Runs
 
-NONE, NOT_RUN = "–", "not run"
+NONE, NOT_RUN, SAME = "–", "not run", "as shipped"
+RELEASED, SHIPPED = "paper's settings", "as shipped"
+MORE_THAN_CHANCE = "†"
 _COLUMN_HEADERS = {"mirror": "tested on", "style": "score"}
 _COLUMN_LABELS = {WITH_GRAMMAR: "with grammar", WITHOUT: "without"} | {
     name: f"length {name}" for name in LENGTHS
@@ -49,10 +52,10 @@ class Grid(NamedTuple):
 
 
 def grids(table: ResultTable) -> list[Grid]:
-    """Return the comparison with the paper, and the other numbers of the runs."""
+    """Return the comparison with the paper, what the seeds say, and the other numbers of the runs."""
     parts = [_comparisons(table)]
-    if any(row.seeds for row in table.rows):
-        parts.append(_details(table))
+    if table.runs:
+        parts += [_seeds(table), _details(table)]
     if table.far_beyond:
         parts.append(_far_beyond(table))
     return parts
@@ -61,10 +64,18 @@ def grids(table: ResultTable) -> list[Grid]:
 def notes(table: ResultTable) -> list[str]:
     """Return the notes below a table: the time of the runs, and what has not been run."""
     lines = [f"Total time: {table.hours:.1f} hours, {table.runs} run{'s' * (table.runs != 1)}."]
-    if table.not_run:
-        lines.append(f"Not run: {_listed((row.model, row.split) for row in table.not_run)}.")
+    if any(MORE_THAN_CHANCE in cell for line in _comparisons(table).lines for cell in line):
+        lines.insert(
+            0, f"{MORE_THAN_CHANCE}: the seeds do not explain the difference to the paper (p < 0.05)."
+        )
+    for why in dict.fromkeys(row.missing for row in table.not_run):
+        rows = _listed((row.model, row.split) for row in table.not_run if row.missing == why)
+        lines.append(f"{why[:1].upper()}{why[1:]}: {rows}." if why else f"Not run: {rows}.")
+    if table.not_run_released:
+        rows = _listed((row.model, row.split) for row in table.not_run_released)
+        lines.append(f"Not run with the {RELEASED}: {rows}.")
     if table.fewer_seeds:
-        few = _listed((row.model, f"{row.split} {len(row.seeds)}") for row in table.fewer_seeds)
+        few = _listed((row.model, f"{row.split} {len(row.shipped.seeds)}") for row in table.fewer_seeds)
         lines.append(f"Fewer seeds than the paper's {table.paper_seeds}: {few}.")
     return lines
 
@@ -72,24 +83,63 @@ def notes(table: ResultTable) -> list[str]:
 def _comparisons(table: ResultTable) -> Grid:
     trivial = tuple(table.rows[0].comparisons[0].trivial)
     column = _COLUMN_HEADERS.get(table.name, "decoding")
-    header = ("model", "split", column, "paper", "ours", "difference", "seeds", *trivial)
+    header = ("model", "split", column, "paper", RELEASED, "difference", SHIPPED, "difference", *trivial)
     lines = [
-        (row.model, row.split, *_comparison(compared), *(_trivial(compared, name) for name in trivial))
+        (row.model, row.split, *_comparison(row, compared), *(_trivial(compared, name) for name in trivial))
         for row in table.rows
         for compared in row.comparisons
     ]
     return Grid(f"{table.title}: {table.measure}", header, lines, keys=3)
 
 
-def _comparison(compared: Comparison) -> tuple[str, ...]:
+def _comparison(row: ResultRow, compared: Comparison) -> tuple[str, ...]:
     paper, ours, digits = compared.paper, compared.ours, compared.digits
+    released = _measured(compared.released, digits) if row.released is not None else SAME
     return (
         _COLUMN_LABELS.get(compared.column, compared.column),
         _with_deviation(paper, digits) if paper else NONE,
-        _with_deviation(ours, digits) if ours else NOT_RUN,
-        NONE if compared.difference is None else signed(compared.difference, digits),
-        str(ours.n if ours else 0),
+        released,
+        _difference(compared, compared.released if row.released is not None else None),
+        row.missing if row.missing and ours is None else _measured(ours, digits),
+        _difference(compared, ours),
     )
+
+
+def _measured(ours: Measured | None, digits: int) -> str:
+    return _with_deviation(ours, digits) if ours else NOT_RUN
+
+
+def _difference(compared: Comparison, ours: Measured | None) -> str:
+    difference = compared.difference_of(ours)
+    if difference is None:
+        return NONE
+    mark = MORE_THAN_CHANCE if compared.within_chance(ours) is False else ""
+    return signed(difference, compared.digits) + mark
+
+
+def _seeds(table: ResultTable) -> Grid:
+    column = _COLUMN_HEADERS.get(table.name, "decoding")
+    header = ("model", "split", column, "settings", "seeds", "worst seed", "95 % interval", "within chance")
+    lines = [
+        (row.model, row.split, _COLUMN_LABELS.get(compared.column, compared.column), *cells)
+        for row in table.rows
+        for compared in row.comparisons
+        for cells in _seed_cells(row, compared)
+    ]
+    caption = f"{table.title}: the seeds behind the means, the interval of the mean over test examples"
+    return Grid(caption, header, lines, keys=4)
+
+
+def _seed_cells(row: ResultRow, compared: Comparison) -> Iterable[tuple[str, ...]]:
+    digits, settings = compared.digits, {SHIPPED: compared.ours}
+    if row.released is not None:
+        settings = {RELEASED: compared.released, **settings}
+    for name, ours in settings.items():
+        if ours is not None:
+            bounds = ours.interval
+            interval = NONE if bounds is None else f"{bounds.low:.{digits}f} – {bounds.high:.{digits}f}"
+            chance = {True: "yes", False: "no", None: NONE}[compared.within_chance(ours)]
+            yield name, str(ours.n), f"{ours.worst:.{digits}f}", interval, chance
 
 
 def _trivial(compared: Comparison, name: str) -> str:
@@ -98,17 +148,18 @@ def _trivial(compared: Comparison, name: str) -> str:
 
 
 def _details(table: ResultTable) -> Grid:
-    rows = [row for row in table.rows if row.seeds]
-    names = [name for name in rows[0].details if any(row.details[name] for row in rows)]
+    rows = [(row, runs) for row in table.rows for runs in row.all_runs if runs.seeds]
+    names = [name for name in rows[0][1].details if any(runs.details[name] for _, runs in rows)]
     grammar = ", without the grammar" if table.rows[0].comparisons[0].column == WITH_GRAMMAR else ""
     caption = f"{table.title}{grammar}: shares of outputs in percent, length error in tokens, time per run"
-    return Grid(caption, ("model", "split", *names), [_detail(row, names) for row in rows], keys=2)
+    lines = [_detail(row, runs, names) for row, runs in rows]
+    return Grid(caption, ("model", "split", "settings", *names), lines, keys=3)
 
 
-def _detail(row: ResultRow, names: Iterable[str]) -> tuple[str, ...]:
-    details = ((row.details[name], _DETAIL_DIGITS.get(name, 1)) for name in names)
+def _detail(row: ResultRow, runs: Runs, names: Iterable[str]) -> tuple[str, ...]:
+    details = ((runs.details[name], _DETAIL_DIGITS.get(name, 1)) for name in names)
     cells = (_with_deviation(value, digits) if value else NONE for value, digits in details)
-    return (row.model, row.split, *cells)
+    return (row.model, row.split, RELEASED if runs is row.released else SHIPPED, *cells)
 
 
 def _far_beyond(table: ResultTable) -> Grid:

@@ -29,6 +29,19 @@ def update(path: Path, tables: Iterable[ResultTable]) -> bool:
     return new != old
 
 
+def outdated(path: Path, tables: Iterable[ResultTable]) -> list[str]:
+    """Return the names of the tables in a page that are not what the ledgers say."""
+    text = path.read_text("utf-8")
+    places = _places(text, str(path))
+    there = [table for table in tables if table.name in places]
+    return [table.name for table in there if updated(text, [table], str(path)) != text]
+
+
+def has_tables(path: Path) -> bool:
+    """Return whether a page has a table between markers."""
+    return bool(_places(path.read_text("utf-8"), str(path)))
+
+
 def updated(text: str, tables: Iterable[ResultTable], file: str) -> str:
     """Return the text with the tables between their markers. Errors name `file`."""
     new = {table.name: table for table in tables}

@@ -1,5 +1,6 @@
-"""The BART baseline, pretrained and fine-tuned; it needs transformers (`ftor[pretrained]`)."""
+"""Pretrained encoder-decoders of transformers, fine-tuned: BART, T5, Marian … (`ftor[pretrained]`)."""
 
+import pickle
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ftor.config import BartConfig, Config
+from ftor.config import Config, FineTunedConfig
 from ftor.errors import FtorError
 from ftor.networks.network import Constraint, Losses, Output, TokenScores
 from ftor.networks.seq2seq import BeamSearched, as_golds, only_tokens, token_scores
@@ -23,43 +24,45 @@ try:
 except ImportError:
     raise FtorError("transformers is not installed: pip install 'ftor[pretrained]'") from None
 
+UNLIMITED = 512
+"""The most subwords of a text if the network itself has no limit, as T5's relative positions."""
 DESCRIPTION = "pretrained"
 """The folder, in a model folder, with the tokenizer and the description of the network."""
 
 
-class Bart(BeamSearched):
-    """BART with its own loss and search. Ids and classes of batches are subwords.
+class Pretrained(BeamSearched):
+    """An encoder-decoder with its own loss and search. Ids and classes of batches are subwords.
 
     Args:
         config: how it is trained and searched.
-        bart: transformers' module.
+        seq2seq: transformers' module.
         tokenizer: transformers' tokenizer for it.
     """
 
-    config: BartConfig
+    config: FineTunedConfig
 
     def __init__(
-        self, config: BartConfig, bart: transformers.BartForConditionalGeneration, tokenizer: Any
+        self, config: FineTunedConfig, seq2seq: transformers.PreTrainedModel, tokenizer: Any
     ) -> None:
         super().__init__()
-        self.config, self.bart, self.tokenizer = config, bart, tokenizer
-        self.classes: int = bart.config.vocab_size
+        self.config, self.seq2seq, self.tokenizer = config, seq2seq, tokenizer
+        self.classes: int = seq2seq.config.vocab_size
         # Released models come with settings for summaries, which forbid the repetition that programs need.
-        bart.generation_config = transformers.GenerationConfig()
+        seq2seq.generation_config = transformers.GenerationConfig()
         names = {id(p): name for name, p in self.named_parameters()}
         every = self.named_parameters(remove_duplicate=False)
         self._tied = {name: names[id(p)] for name, p in every if names[id(p)] != name}
         self.register_state_dict_post_hook(_drop_tied)  # type: ignore[no-untyped-call]
         self.register_load_state_dict_pre_hook(_add_tied)  # type: ignore[no-untyped-call]
         tie = self.register_load_state_dict_post_hook
-        tie(lambda module, _: module.bart.tie_weights())  # type: ignore[no-untyped-call]
+        tie(lambda module, _: module.seq2seq.tie_weights())  # type: ignore[no-untyped-call]
 
     @classmethod
     def build(
         cls, config: Config, words: Vocabularies, vector_size: int | None = None, folder: Path | None = None
     ) -> tuple[Self, Vocabularies]:
         """See `Network.build`. With a folder, the weights are not the pretrained ones, but random."""
-        assert isinstance(config.model, BartConfig)
+        assert isinstance(config.model, FineTunedConfig)
         parts = _pretrained(config.model.pretrained) if folder is None else _described(folder / DESCRIPTION)
         network = cls(config.model, *parts)
         return network, SubwordVocabularies.around(words, network.tokenizer, network.longest)
@@ -67,7 +70,7 @@ class Bart(BeamSearched):
     @property
     def longest(self) -> int:
         """How many subwords the network can read or write."""
-        return int(self.bart.config.max_position_embeddings)
+        return int(getattr(self.seq2seq.config, "max_position_embeddings", None) or UNLIMITED)
 
     def forward(self, batch: Batch) -> Losses:
         """−log P(y|x), the mean over subwords, with smoothed labels in training."""
@@ -79,9 +82,9 @@ class Bart(BeamSearched):
 
     def _losses(self, batch: Batch, smoothing: float = 0.0) -> Tensor:
         """−log P of each gold subword, (B, L), 0 past the end."""
-        start = self.bart.config.decoder_start_token_id
+        start = self.seq2seq.config.decoder_start_token_id
         before = F.pad(batch.target[:, :-1], (1, 0), value=start)
-        logits = self.bart(
+        logits = self.seq2seq(
             input_ids=batch.source,
             attention_mask=inside(batch.source_lengths, batch.source.shape[1]),
             decoder_input_ids=before,
@@ -95,17 +98,17 @@ class Bart(BeamSearched):
         self, batch: SourceBatch, outputs: Sequence[Sequence[int]], constrained: bool = False
     ) -> list[TokenScores]:
         """See `Network.score`."""
-        end = int(self.bart.config.eos_token_id)
+        end = int(self.seq2seq.config.eos_token_id)
         losses = self._losses(as_golds(batch, [[*output, end] for output in outputs]))
         return token_scores(losses, outputs)
 
     @torch.no_grad()
     def beam(self, batch: SourceBatch, constraint: Constraint, n: int) -> list[list[Output]]:
         """See `BeamSearched.beam`."""
-        config, description, accepts = self.config, self.bart.config, constraint.accepts
+        config, description, accepts = self.config, self.seq2seq.config, constraint.accepts
         beam = max(config.beam_size(accepts is not None), n)
         kept = n if accepts is None else beam
-        generated = self.bart.generate(
+        generated = self.seq2seq.generate(
             input_ids=batch.source,
             attention_mask=inside(batch.source_lengths, batch.source.shape[1]),
             generation_config=transformers.GenerationConfig(
@@ -135,17 +138,17 @@ class Bart(BeamSearched):
 
     def _without_end(self, tokens: list[int]) -> list[int]:
         """The tokens of an output, without the start before them and without the end."""
-        end, output = self.bart.config.eos_token_id, tokens[1:]
+        end, output = self.seq2seq.config.eos_token_id, tokens[1:]
         return output[: output.index(end)] if end in output else output
 
     def save_description(self, folder: Path) -> None:
         """Write the tokenizer and the description of the network, which training does not change."""
-        self.bart.config.save_pretrained(folder / DESCRIPTION)
+        self.seq2seq.config.save_pretrained(folder / DESCRIPTION)
         self.tokenizer.save_pretrained(folder / DESCRIPTION)
 
 
-def _pretrained(name: str) -> tuple[transformers.BartForConditionalGeneration, Any]:
-    """The pretrained BART with a name, and its tokenizer: of a folder, else of the cache, else of the hub."""
+def _pretrained(name: str) -> tuple[transformers.PreTrainedModel, Any]:
+    """The model with a name, and its tokenizer: of a folder, else of the cache, else of the hub."""
     if name.startswith(("/", ".", "~")) and not Path(name).expanduser().is_dir():
         raise FtorError(f"model.pretrained: there is no folder {name}")
     try:
@@ -160,16 +163,27 @@ def _pretrained(name: str) -> tuple[transformers.BartForConditionalGeneration, A
         except (OSError, ValueError) as error:
             reason = str(error).splitlines()[0]
     raise FtorError(
-        "model.pretrained: expected the folder of a BART, or its name on the Hugging Face hub, found "
-        f"{name!r}: {reason}"
+        "model.pretrained: expected the folder of an encoder-decoder, or its name on the Hugging Face hub, "
+        f"found {name!r}: {reason}"
     )
 
 
-def _load(name: str, local_files_only: bool) -> tuple[transformers.BartForConditionalGeneration, Any]:
-    bart = transformers.BartForConditionalGeneration.from_pretrained(
-        name, dtype=torch.float32, local_files_only=local_files_only
-    )
-    return bart, transformers.AutoTokenizer.from_pretrained(name, local_files_only=local_files_only)
+def _load(name: str, local_files_only: bool) -> tuple[transformers.PreTrainedModel, Any]:
+    """Read safetensors, or else a pickle of nothing but tensors. No code of the model is run."""
+    try:
+        seq2seq = transformers.AutoModelForSeq2SeqLM.from_pretrained(
+            name,
+            dtype=torch.float32,
+            local_files_only=local_files_only,
+            weights_only=True,
+            trust_remote_code=False,
+        )
+    except pickle.UnpicklingError:
+        raise FtorError(
+            f"model.pretrained: the weights of {name!r} are a pickle of more than tensors, which could run "
+            "code; expected safetensors, or a pickle of tensors"
+        ) from None
+    return seq2seq, transformers.AutoTokenizer.from_pretrained(name, local_files_only=local_files_only)
 
 
 def _why_not_from_hub(name: str) -> str | None:
@@ -192,31 +206,35 @@ def _why_not_from_hub(name: str) -> str | None:
         return None
     return (
         f"it is not in the cache ({constants.HF_HUB_CACHE}), and {why}. Where there is a network, run: "
-        f"hf download {name} --local-dir bart; then set model.pretrained=./bart"
+        f"hf download {name} --local-dir weights; then set model.pretrained=./weights"
     )
 
 
-def _described(folder: Path) -> tuple[transformers.BartForConditionalGeneration, Any]:
-    """A BART with random weights, and its tokenizer, from what `save_description` wrote."""
+def _described(folder: Path) -> tuple[transformers.PreTrainedModel, Any]:
+    """A network with random weights, and its tokenizer, from what `save_description` wrote."""
     try:
-        description = transformers.BartConfig.from_pretrained(folder, local_files_only=True)
+        description = transformers.AutoConfig.from_pretrained(folder, local_files_only=True)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
-        raise FtorError(f"{folder}: expected a tokenizer and the description of a BART: {reason}") from None
-    return transformers.BartForConditionalGeneration(description), tokenizer
+        raise FtorError(
+            f"{folder}: expected a tokenizer and the description of an encoder-decoder: {reason}"
+        ) from None
+    return transformers.AutoModelForSeq2SeqLM.from_config(description), tokenizer
 
 
 def _drop_tied(module: nn.Module, state: dict[str, Any], prefix: str, _: Any) -> None:
     """Leave out parameters that share their tensor with another: a file holds every tensor once."""
-    assert isinstance(module, Bart)
+    assert isinstance(module, Pretrained)
     for name in module._tied:
         del state[prefix + name]
 
 
 def _add_tied(module: nn.Module, state: dict[str, Any], prefix: str, *_: Any) -> None:
-    """Put back what `_drop_tied` left out."""
-    assert isinstance(module, Bart)
+    """Put back what `_drop_tied` left out. Version 0.1 had no other network than `bart`."""
+    assert isinstance(module, Pretrained)
+    for name in [name for name in state if name.startswith(f"{prefix}bart.")]:
+        state[f"{prefix}seq2seq.{name.removeprefix(f'{prefix}bart.')}"] = state.pop(name)
     for name, kept in module._tied.items():
         if prefix + kept in state:
             state[prefix + name] = state[prefix + kept]
