@@ -2,25 +2,32 @@
 
 import pytest
 
-from ftor.config import Config
+from ftor.config import Config, ConfigError
 from ftor.config.architectures import ARCHITECTURES, TransducerConfig
 from ftor.config.complaints import section_keys
 
 BASELINES = [name for name in ARCHITECTURES if name != "transducer"]
 
 
+def load(architecture):
+    """Only pretrained weights have no default."""
+    needed = ["model.pretrained=some-weights"] if architecture == "pretrained" else []
+    return Config.load("transducer", [f"model.architecture={architecture}", *needed])
+
+
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_an_architecture_is_chosen_by_its_name(architecture):
-    config = Config.load("transducer", [f"model.architecture={architecture}"])
-    assert config.model.architecture == architecture
+    assert load(architecture).model.architecture == architecture
+
+
+def test_a_missing_value_is_named():
+    with pytest.raises(ConfigError, match=r"model\.pretrained: expected a value, found none"):
+        Config.load("transducer", ["model.architecture=pretrained"])
 
 
 def test_architectures_differ_in_their_hashes():
-    hashes = {
-        Config.load("transducer", [f"model.architecture={architecture}"]).hash
-        for architecture in ARCHITECTURES
-    }
-    assert len(hashes) == 4
+    hashes = {load(architecture).hash for architecture in ARCHITECTURES}
+    assert len(hashes) == len(ARCHITECTURES)
     assert Config().hash in hashes
 
 
@@ -64,7 +71,7 @@ def test_only_independent_decoders_accept_a_grammar():
 
 @pytest.mark.parametrize("architecture", BASELINES)
 def test_baselines_have_no_structure(architecture):
-    model = Config.load("transducer", [f"model.architecture={architecture}"]).model
+    model = load(architecture).model
     assert not model.structured
     assert not model.copies
     assert model.longest_target(5) is None
@@ -82,7 +89,7 @@ def test_a_grammar_widens_the_beam_and_makes_batches_smaller():
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 def test_a_description_begins_the_model_card(architecture):
-    description = Config.load("transducer", [f"model.architecture={architecture}"]).model.description
+    description = load(architecture).model.description
     assert description.startswith(
         "A sequence transducer, " if architecture == "transducer" else "A baseline, "
     )

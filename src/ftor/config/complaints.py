@@ -49,6 +49,8 @@ def complaint(problem: Any, where: str) -> str:
     if kind == "union_tag_invalid":
         names = ", ".join(f'"{name}"' for name in ARCHITECTURES)
         return f'{where}: {path}.architecture: expected one of {names}, found "{value["architecture"]}"'
+    if kind == "missing":
+        return f"{where}: {path}: expected a value, found none"
     if kind == "extra_forbidden":
         return f"{where}: {unknown_key(path, architecture)}"
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
