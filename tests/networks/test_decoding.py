@@ -112,3 +112,39 @@ def test_lengths_that_no_source_can_reach_are_no_reason_to_fail():
     found = decode(network, batch, 1, None, far)
     assert found.lengths.tolist()[3] == 13
     assert found.lengths.tolist()[:3] == decode(network, batch, 1).lengths.tolist()[:3]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("decoder", DECODERS)
+@pytest.mark.parametrize("rows", [1, 64])
+@pytest.mark.parametrize("k", [2, 5, 40])
+def test_lengths_that_are_skipped_or_tried_side_by_side_do_not_change_the_best(
+    order, decoder, rows, k, monkeypatch
+):
+    monkeypatch.setattr(decoding, "ROWS_AT_ONCE", rows)
+    network, vocabularies = transducer(order, decoder)
+    batch = vocabularies.source_batch([pair.source for pair in PAIRS])
+    found = decode(network, batch, k)
+    reading = network.read(batch.source, batch.source_lengths)
+    top = reading.fertility.top_lengths(k)
+    scores = []
+    for log_probs, lengths in zip(top.log_probs.T, top.lengths.T, strict=True):
+        p = network.best_tokens(batch, reading, lengths)[1]
+        real = torch.arange(p.shape[1]) < lengths[:, None]
+        scores.append(log_probs + torch.where(real, p.log(), 0.0).sum(1))
+    best, ranks = torch.stack(scores).max(0)
+    torch.testing.assert_close(found.scores, best, rtol=1e-9, atol=1e-9)
+    assert torch.equal(found.lengths, top.lengths.gather(1, ranks[:, None]).squeeze(1))
+
+
+def test_a_sure_answer_spares_the_other_lengths(monkeypatch):
+    network, vocabularies = transducer("fertility-reordering", "independent")
+    batch = vocabularies.source_batch([("b",)])
+    with torch.no_grad():  # one copy of every token, and the first class for all of them
+        network.fertility.mlp[-1].bias.copy_(torch.tensor([-50.0, 50.0, -50.0, -50.0]))
+        network.decoder.output.bias.view(3, -1)[:] = torch.tensor([80.0] + [0.0] * (network.classes - 1))
+    tried = []
+    tokens = network.best_tokens
+    monkeypatch.setattr(network, "best_tokens", lambda *args: tried.append(args[2]) or tokens(*args))
+    decode(network, batch, 5)
+    assert len(tried) == 1

@@ -334,12 +334,12 @@ def test_operators_keep_torchs_rules() -> None:
     log_p, lengths = random_log_p(2, 3, 4).requires_grad_(), torch.tensor([2, 5])
     plain = log_p.detach()
     uniforms = torch.rand(5, 2, 3, dtype=torch.float64)
-    torch.library.opcheck(fertility._length_log_probs, (log_p, lengths, 5))
-    torch.library.opcheck(fertility._marginals, (log_p, lengths, 5))
-    torch.library.opcheck(fertility._length_log_probs_backward, (plain.new_ones(2, 6), plain, lengths))
-    torch.library.opcheck(fertility._marginals_backward, (plain.new_ones(2, 3, 5, 3), plain, lengths))
-    torch.library.opcheck(fertility._argmax, (plain, lengths))
-    torch.library.opcheck(fertility._sample, (plain, lengths, uniforms))
+    torch.library.opcheck(fertility._length_log_probs.known, (log_p, lengths, 5))
+    torch.library.opcheck(fertility._marginals.known, (log_p, lengths, 5))
+    torch.library.opcheck(fertility._length_log_probs_backward.known, (plain.new_ones(2, 6), plain, lengths))
+    torch.library.opcheck(fertility._marginals_backward.known, (plain.new_ones(2, 3, 5, 3), plain, lengths))
+    torch.library.opcheck(fertility._argmax.known, (plain, lengths))
+    torch.library.opcheck(fertility._sample.known, (plain, lengths, uniforms))
 
 
 def test_strided_input_is_read_by_its_strides(both: str) -> None:

@@ -318,9 +318,9 @@ def test_operators_keep_torchs_rules(dropped):
     # Uninitialised past the lengths, so two calls only agree without padding.
     full = torch.full_like(lengths, 4)
     wanted = (x.clone().requires_grad_() for x in plain[:3])
-    torch.library.opcheck(recurrence._highway_lstm, (*wanted, full, keep))
+    torch.library.opcheck(recurrence._highway_lstm.known, (*wanted, full, keep))
     arguments = torch.ones_like(states), weight, lengths, keep, states, saved
-    torch.library.opcheck(recurrence._highway_lstm_backward, arguments)
+    torch.library.opcheck(recurrence._highway_lstm_backward.known, arguments)
 
 
 def test_operators_compile():

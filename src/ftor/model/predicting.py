@@ -41,7 +41,8 @@ class Evaluating:
         with self._lock:
             if not self._inside:
                 self._was_training = network.training
-                network.eval()
+                if self._was_training:  # it visits every module
+                    network.eval()
             self._inside += 1
         try:
             with torch.no_grad():

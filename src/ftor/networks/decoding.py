@@ -1,5 +1,6 @@
 """The best outputs of a transducer over the lengths that outputs may have."""
 
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import torch
@@ -7,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ftor.config import TransducerConfig
+from ftor.distributions.fertility import TopLengths
 from ftor.errors import FtorError
 from ftor.networks.alignment import Reading
 from ftor.networks.network import FLOOR, Output, Search
@@ -16,7 +18,10 @@ from ftor.text.batches import SourceBatch
 
 SPLITS_AT_ONCE = 3.2e7
 """Σ l³ over the rows that are reordered together when predicting: about 400 MB."""
-
+ROWS_AT_ONCE = 64
+"""So many rows may be decoded at once for several lengths of fewer sources."""
+ROUNDING = 1e-3
+"""By how much the log-probability of an output may pass that of its length, for rounding."""
 
 LONGEST = 600
 """The most positions that are reordered when predicting: it takes about a minute, 1200 would take 16."""
@@ -121,14 +126,32 @@ def _best_length(
     allowed: Tensor | None,
 ) -> Decoded:
     """The best output among those of the k most likely lengths that are allowed."""
-    best: Decoded | None = None
     mask = None if allowed is None else reachable(allowed, batch, network.config)
-    lengths_and_scores = reading.fertility.top_lengths(k, mask)
-    for log_probs, lengths in zip(*(t.unbind(1) for t in lengths_and_scores), strict=True):
-        decoded = _decode_in_parts(network, batch, reading, lengths, log_probs, search)
-        best = decoded if best is None else _better(best, decoded)
-    assert best is not None
+    top = reading.fertility.top_lengths(k, mask)
+    best = _decode_in_parts(network, batch, reading, top.lengths[:, 0], top.log_probs[:, 0], search)
+    for log_probs, lengths in later_lengths(top):
+        # No output is likelier than its length.
+        rows, ranks = (log_probs + ROUNDING > best.scores[:, None]).nonzero(as_tuple=True)
+        if not len(rows):
+            break  # later lengths are less likely still
+        own = batch.take(rows), reading.take(rows), lengths[rows, ranks], log_probs[rows, ranks]
+        decoded = _decode_in_parts(network, *own, search)
+        for rank in range(lengths.shape[1]):
+            places = (ranks == rank).nonzero().squeeze(1)
+            best = _better(best, rows[places], decoded.take(places))
     return best
+
+
+def later_lengths(top: TopLengths) -> Iterator[tuple[Tensor, Tensor]]:
+    """The likely lengths after the first of each row: log-probabilities and lengths, (B, r) each.
+
+    Of few rows, several lengths are tried side by side, which takes hardly longer than one.
+    """
+    B, k = top.lengths.shape
+    at_once = max(1, ROWS_AT_ONCE // B)
+    for first in range(1, k, at_once):
+        ranks = slice(first, first + at_once)
+        yield top.log_probs[:, ranks], top.lengths[:, ranks]
 
 
 def reachable(allowed: Tensor, batch: SourceBatch, config: TransducerConfig) -> Tensor:
@@ -217,11 +240,12 @@ def _joined(parts: list[Decoded], order: Tensor) -> Decoded:
     return Decoded(torch.cat(_padded_choices(*parts))[back], *others)
 
 
-def _better(first: Decoded, second: Decoded) -> Decoded:
-    """Row by row the one with the greater score; of equal ones the first."""
-    choices = _padded_choices(first, second)
-    wins = second.scores > first.scores
-    return Decoded(
-        torch.where(wins[:, None], choices[1], choices[0]),
-        *(torch.where(wins, new, old) for old, new in zip(first[1:], second[1:], strict=True)),
-    )
+def _better(best: Decoded, rows: Tensor, others: Decoded) -> Decoded:
+    """The best outputs, and in place of those in `rows` the others with greater scores."""
+    wins = others.scores > best.scores[rows]
+    if not bool(wins.any()):
+        return best
+    rows, others = rows[wins], others.take(wins)
+    choices, new_choices = _padded_choices(best, others)
+    old, new = best._replace(choices=choices), others._replace(choices=new_choices)
+    return Decoded(*(kept.index_put((rows,), found) for kept, found in zip(old, new, strict=True)))

@@ -59,12 +59,15 @@ def n_best_outputs(
         check_length(network.config, positions, 0)
     reading = network.read(batch.source, batch.source_lengths, batch.emphasised)
     mask = None if allowed is None else reachable(allowed, batch, network.config)
-    outputs: list[list[Output]] = [[] for _ in range(B)]
-    lengths_and_scores = reading.fertility.top_lengths(k, mask)
-    for log_probs, lengths in zip(*(t.unbind(1) for t in lengths_and_scores), strict=True):
-        of_length = _of_lengths(network, batch, reading, lengths, log_probs, n, search)
-        for row, some in zip(outputs, of_length, strict=True):
-            row += some
+    top = reading.fertility.top_lengths(k, mask)
+    outputs = _of_lengths(network, batch, reading, top.lengths[:, 0], top.log_probs[:, 0], n, search)
+    for log_probs, lengths in decoding.later_lengths(top):
+        rows, ranks = (log_probs > LOG_ZERO).nonzero(as_tuple=True)
+        if not len(rows):
+            break
+        own = batch.take(rows), reading.take(rows), lengths[rows, ranks], log_probs[rows, ranks]
+        for row, some in zip(rows.tolist(), _of_lengths(network, *own, n, search), strict=True):
+            outputs[row] += some
     return outputs
 
 

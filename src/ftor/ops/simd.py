@@ -265,23 +265,39 @@ _lanewise(operator.mul, "fmul", "mul")
 _lanewise(operator.truediv, "fdiv", "")  # of floats only
 
 
+# numpy's division has no test for 0, which would keep loops from becoming vector instructions
+_OPTIONS = {"nogil": True, "error_model": "numpy"}
+
+
 def kernel(function):
     """Compile a kernel on first use, keep it on disk, and let it run without the interpreter's lock.
 
     Numba compiles again when the kernel's own file changes, but not when a file changes that it imports. Run
     `make clean` after a change of this module, of `splits`, of `dropout` or of `cyk.cpu`.
+
+    Whoever uses a model for the first time waits for the compilation. Loops over numbers compile fast.
+    Sorting, and assigning an array to a slice or to a row, take a second each.
     """
-    # numpy's division has no test for 0, which would keep loops from becoming vector instructions
-    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)
+    return numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
-@kernel
+def shared_part(function):
+    """Compile a long function that only kernels call, and several of them, once for all of them."""
+    return numba.njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)(function)
+
+
+def part(function):
+    """Let kernels compile a function as a part of themselves, which takes less time than by itself."""
+    return numba.njit(inline="always", **_OPTIONS)(function)
+
+
+@part
 def sigmoid(x):
     """1 / (1 + exp(−x))."""
     return like(x, 1.0) / (like(x, 2.0) + expm1(like(x, 0.0) - x))
 
 
-@kernel
+@part
 def tanh(x):
     """Hyperbolic tangent, accurate also near 0."""
     e = expm1(x + x)

@@ -13,7 +13,7 @@ from torch import Tensor
 from ftor.ops.arrays import Array, as_array
 from ftor.ops.cyk.normal_form import NormalForm
 from ftor.ops.dispatch import IMPOSSIBLE
-from ftor.ops.simd import kernel
+from ftor.ops.simd import kernel, part
 from ftor.ops.threads import run_rows
 
 
@@ -35,26 +35,26 @@ def seconds(lengths: Tensor, form: NormalForm) -> Array:
     return spans * (len(form.right) + len(form.unary_child) + form.symbols) * 2e-9
 
 
-@kernel
+@part
 def cell_number(i, k):
     """The number of a span; k(k−1)/2 spans end before k."""
     return k * (k - 1) // 2 + i
 
 
-@kernel
+@part
 def _place(form, i, k):
     """Where symbol 0 of a span would be in a chart; token classes are only in spans of one token."""
     classes = len(form.copies)
     return cell_number(i, k) * (form.symbols - classes) + (k - 1 - (k > i + 1)) * classes
 
 
-@kernel
+@part
 def _places(form, longest):
     """The number of places of a chart for strings of up to `longest` tokens."""
     return cell_number(0, longest + 1) * (form.symbols - len(form.copies)) + longest * len(form.copies)
 
 
-@kernel
+@part
 def mixed(x):
     """Mix the bits of x (the finaliser of splitmix64)."""
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -62,13 +62,13 @@ def mixed(x):
     return x ^ (x >> np.uint64(31))
 
 
-@kernel
+@part
 def _name(position, string):
     """A number for a word at a position. The number of a string is the sum of those of its words."""
     return mixed(mixed(np.uint64(position) + np.uint64(0x9E3779B97F4A7C15)) ^ np.uint64(string))
 
 
-@kernel
+@part
 def _insert(values, names, back, first, n, size, value, name, origin):
     """Put a string into the list of the n best from `first` on, or move it up there. Returns the list's size.
 
@@ -122,7 +122,7 @@ def _best_strings(rows, form, scores, lengths, strings, terminals, log_scores, c
             _trace(form, length, r, n, back, stack, columns[b, r])
 
 
-@kernel
+@part
 def _fill_tokens(form, scores, strings, position, terminals, n, values, names, back, sizes):
     starts, tokens, copies = form.token_starts, form.tokens, form.copies
     place = _place(form, position, position + 1)
@@ -140,7 +140,7 @@ def _fill_tokens(form, scores, strings, position, terminals, n, values, names, b
             sizes[here] = _insert(values, names, back, here * n, n, sizes[here], value, name, column)
 
 
-@kernel
+@part
 def _fill_pairs(form, i, k, n, values, names, back, sizes, lefts, left_counts):
     starts, rights, parents = form.left_starts, form.right, form.parent
     place = _place(form, i, k)
@@ -171,7 +171,7 @@ def _fill_pairs(form, i, k, n, values, names, back, sizes, lefts, left_counts):
                         sizes[here] = _insert(values, names, back, here * n, n, sizes[here], value, name, way)
 
 
-@kernel
+@part
 def _fill_unary(form, i, k, n, values, names, back, sizes):
     children, parents = form.unary_child, form.unary_parent
     place = _place(form, i, k)
@@ -186,7 +186,7 @@ def _fill_unary(form, i, k, n, values, names, back, sizes):
             sizes[here] = _insert(values, names, back, here * n, n, sizes[here], value, name, way)
 
 
-@kernel
+@part
 def _list_lefts(form, i, k, sizes, lefts):
     """List the symbols that have a string in a span and that start some rule. Returns their number."""
     starts, place, count = form.left_starts, _place(form, i, k), 0
@@ -197,7 +197,7 @@ def _list_lefts(form, i, k, sizes, lefts):
     return count
 
 
-@kernel
+@part
 def _trace(form, length, rank, n, back, stack, columns):
     """Write the string of a rank into `columns`, by following where each part of it came from."""
     stack[0, 0], stack[0, 1], stack[0, 2], stack[0, 3] = 0, length, form.start, rank

@@ -14,7 +14,7 @@ from ftor.ops.arrays import as_array
 from ftor.ops.cyk.cpu import cell_number, mixed, seconds
 from ftor.ops.cyk.normal_form import NormalForm
 from ftor.ops.dispatch import IMPOSSIBLE
-from ftor.ops.simd import kernel
+from ftor.ops.simd import kernel, part
 from ftor.ops.threads import run_rows
 
 MOST_ATTEMPTS = 10_000
@@ -39,14 +39,14 @@ def sample_strings(
     return columns
 
 
-@kernel
+@part
 def _log_add(a, b):
     if a < b:
         a, b = b, a
     return a if b == -math.inf else a + math.log1p(math.exp(b - a))
 
 
-@kernel
+@part
 def _inside(form, tokens, length, chart, present, counts):
     """Fill chart[cell, symbol] = log Σ exp(score) of its derivations; `tokens` (length, C) are the leaves."""
     for k in range(1, length + 1):
@@ -75,14 +75,14 @@ def _inside(form, tokens, length, chart, present, counts):
                     counts[cell] += 1
 
 
-@kernel
+@part
 def _uniform(state):
     """The next number in [0, 1); changes `state` (1,)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     return np.float64(mixed(state[0]) >> np.uint64(11)) * 2.0**-53
 
 
-@kernel
+@part
 def _draw_token(form, scores, c, terminals, total, state):
     """A column of class c with probability exp(score − total)."""
     left, last = _uniform(state), -1
@@ -98,7 +98,7 @@ def _draw_token(form, scores, c, terminals, total, state):
     return last
 
 
-@kernel
+@part
 def _draw(form, scores, terminals, length, chart, present, counts, state, stack, string):
     """Draw a derivation top-down, and write its string into `string`."""
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, length, form.start
@@ -141,7 +141,7 @@ def _draw(form, scores, terminals, length, chart, present, counts, state, stack,
             height += 1
 
 
-@kernel
+@part
 def _class_totals(form, scores, terminals, tokens):
     """Fill tokens[c] = log Σ exp(score) of each class's columns."""
     for c in range(len(form.copies)):
@@ -155,7 +155,7 @@ def _class_totals(form, scores, terminals, tokens):
                     tokens[c] = _log_add(tokens[c], np.float64(scores[column]))
 
 
-@kernel
+@part
 def _class_members(form, column, terminals, tokens):
     """Fill tokens[c] = 0 if the class has the column, else −inf."""
     for c in range(len(form.copies)):

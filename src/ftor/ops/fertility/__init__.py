@@ -9,12 +9,12 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.library import custom_op
 
 from ftor.ops.check import check_device, check_floating, check_lengths, check_shape
 from ftor.ops.dispatch import refuse_second_backward, runs_on_kernels
 from ftor.ops.fertility import naive
 from ftor.ops.fertility.naive import longest
+from ftor.ops.operator import operator
 
 __all__ = ["argmax", "entropy", "length_log_probs", "log_prob_length", "longest", "marginals", "sample"]
 
@@ -136,7 +136,7 @@ def _check(log_p: Tensor, lengths: Tensor | None = None) -> None:
 # The kernels as torch operators. Each imports cpu.py when it first runs, because that imports numba.
 
 
-@custom_op("ftor::fertility_length_log_probs", mutates_args=(), device_types="cpu")
+@operator("ftor::fertility_length_log_probs")
 def _length_log_probs(log_p: Tensor, first: Tensor, count: int) -> Tensor:
     from ftor.ops.fertility import cpu
 
@@ -148,7 +148,7 @@ def _(log_p: Tensor, first: Tensor, count: int) -> Tensor:
     return log_p.new_empty(log_p.shape[0], count)
 
 
-@custom_op("ftor::fertility_length_log_probs_backward", mutates_args=(), device_types="cpu")
+@operator("ftor::fertility_length_log_probs_backward")
 def _length_log_probs_backward(grad: Tensor, log_p: Tensor, first: Tensor) -> Tensor:
     from ftor.ops.fertility import cpu
 
@@ -160,7 +160,7 @@ def _(grad: Tensor, log_p: Tensor, first: Tensor) -> Tensor:
     return log_p.new_empty(log_p.shape)
 
 
-@custom_op("ftor::fertility_marginals", mutates_args=(), device_types="cpu")
+@operator("ftor::fertility_marginals")
 def _marginals(log_p: Tensor, lengths: Tensor, max_length: int) -> Tensor:
     from ftor.ops.fertility import cpu
 
@@ -173,7 +173,7 @@ def _(log_p: Tensor, lengths: Tensor, max_length: int) -> Tensor:
     return log_p.new_empty(batch, n, max_length, width - 1)
 
 
-@custom_op("ftor::fertility_marginals_backward", mutates_args=(), device_types="cpu")
+@operator("ftor::fertility_marginals_backward")
 def _marginals_backward(grad: Tensor, log_p: Tensor, lengths: Tensor) -> Tensor:
     from ftor.ops.fertility import cpu
 
@@ -185,7 +185,7 @@ def _(grad: Tensor, log_p: Tensor, lengths: Tensor) -> Tensor:
     return log_p.new_empty(log_p.shape)
 
 
-@custom_op("ftor::fertility_argmax", mutates_args=(), device_types="cpu")
+@operator("ftor::fertility_argmax")
 def _argmax(log_p: Tensor, lengths: Tensor) -> Tensor:
     from ftor.ops.fertility import cpu
 
@@ -197,7 +197,7 @@ def _(log_p: Tensor, lengths: Tensor) -> Tensor:
     return lengths.new_empty(log_p.shape[:2])
 
 
-@custom_op("ftor::fertility_sample", mutates_args=(), device_types="cpu")
+@operator("ftor::fertility_sample")
 def _sample(log_p: Tensor, lengths: Tensor, uniforms: Tensor) -> Tensor:
     from ftor.ops.fertility import cpu
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from ftor.ops.arrays import Array, as_array
 from ftor.ops.dispatch import IMPOSSIBLE, LOG_ZERO
 from ftor.ops.fertility.naive import longest
-from ftor.ops.simd import kernel
+from ftor.ops.simd import kernel, part, shared_part
 from ftor.ops.threads import run_rows
 
 SMALLEST = 1e-300
@@ -83,20 +83,20 @@ def _run(row_kernel: Callable[..., None], log_p: Tensor, targets: Array, *args: 
     run_rows(row_kernel, cells * 1e-9, *args)
 
 
-@kernel
+@part
 def _reachable(tokens: int, n: int, d: int, low: int, high: int) -> tuple[int, int]:
     """The prefix sums of `tokens` tokens on the way to a length low..high, as (first, one past the last)."""
     return max(0, low - (n - tokens) * d), min(high, tokens * d) + 1
 
 
-@kernel
+@part
 def _ends(r: int, before: tuple[int, int], after: tuple[int, int]) -> tuple[int, int]:
     """The part of the prefix sums `after` a token that fertility r leads to from those `before` it."""
     begin = max(before[0] + r, after[0])
     return begin, max(begin, min(before[1] + r, after[1]))
 
 
-@kernel
+@shared_part
 def _forward(log_p: Array, low: int, high: int, log_sums: Array, posterior: Array) -> None:
     """Fill log_sums[l] = log P(f_0 + … = l) for the reachable l in low..high, and `posterior` on the way."""
     n, width = log_p.shape
@@ -114,7 +114,7 @@ def _forward(log_p: Array, low: int, high: int, log_sums: Array, posterior: Arra
         log_sums[end] = math.log(log_sums[end]) + log_scale if log_sums[end] > 0.0 else LOG_ZERO
 
 
-@kernel
+@part
 def _normalise(log_p: Array, p: Array) -> tuple[float, float]:
     """Fill p with exp(log_p), scaled to sum 1 in each token.
 
@@ -133,13 +133,14 @@ def _normalise(log_p: Array, p: Array) -> tuple[float, float]:
                 total += p[i, r]
                 smallest = min(smallest, log_p[i, r] - largest)
         if total > 0.0:
-            p[i] /= total
+            for r in range(width):
+                p[i, r] /= total
             log_scale += largest + math.log(total)
             least_likely += smallest - math.log(total)
     return log_scale, least_likely
 
 
-@kernel
+@part
 def _forward_linear(p: Array, low: int, high: int, sums: Array, posterior: Array) -> None:
     n, width = p.shape
     totals = np.empty(high + 1)
@@ -166,7 +167,7 @@ def _forward_linear(p: Array, low: int, high: int, sums: Array, posterior: Array
         before = after
 
 
-@kernel
+@part
 def _forward_log(log_p: Array, low: int, high: int, log_sums: Array, posterior: Array) -> None:
     n, width = log_p.shape
     before = (0, 1)
@@ -239,7 +240,7 @@ def _length_log_probs_backward(
             after = before
 
 
-@kernel
+@part
 def _is_possible(log_p: Array, length: int, high: int, log_sums: Array, posterior: Array) -> bool:
     """Run `_forward` for one length. Returns whether that length is possible."""
     n, width = log_p.shape
@@ -276,7 +277,7 @@ def _marginals(rows: Array, log_p: Array, lengths: Array, out: Array) -> None:
             after = before
 
 
-@kernel
+@part
 def _add_copy(value: Array, grad: Array, r: int, before: tuple[int, int], after: tuple[int, int]) -> None:
     """Add to value[start] what the r-th copy of a token after prefix sum `start` is worth."""
     if r > 0:
@@ -284,7 +285,7 @@ def _add_copy(value: Array, grad: Array, r: int, before: tuple[int, int], after:
             value[start] += grad[start + r - 1, r - 1]
 
 
-@kernel
+@part
 def _prefix_values(grad: Array, length: int, posterior: Array, values: Array, value: Array) -> None:
     """Fill values[i, end] = E[what tokens 0..i-1 contribute to Σ grad·F | their fertilities sum to end]."""
     n, width = posterior.shape[:2]
@@ -293,7 +294,8 @@ def _prefix_values(grad: Array, length: int, posterior: Array, values: Array, va
     for i in range(n):
         after = _reachable(i + 1, n, width - 1, length, length)
         values[i + 1, after[0] : after[1]] = 0.0
-        value[before[0] : before[1]] = values[i, before[0] : before[1]]
+        for start in range(before[0], before[1]):
+            value[start] = values[i, start]
         for r in range(width):
             _add_copy(value, grad[i], r, before, after)
             begin, stop = _ends(r, before, after)
@@ -389,7 +391,7 @@ def _sample(rows: Array, log_p: Array, lengths: Array, high: int, uniforms: Arra
                 end -= fertility
 
 
-@kernel
+@part
 def _inverse_cdf(p: Array, uniform: float) -> int:
     """The first index whose cumulative probability passes the uniform; never one of probability 0."""
     total = 0.0

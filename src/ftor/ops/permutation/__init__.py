@@ -8,10 +8,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.library import custom_op
 
 from ftor.ops.check import check_device, check_floating, check_lengths, check_shape
 from ftor.ops.dispatch import refuse_second_backward, runs_on_kernels
+from ftor.ops.operator import operator
 from ftor.ops.permutation import naive
 from ftor.ops.splits import number_of_splits, split_table
 
@@ -74,7 +74,7 @@ def _check(name: str, packed: Tensor, lengths: Tensor, L: int) -> None:
 # The kernels as torch operators. Each imports cpu.py when it first runs, because that imports numba.
 
 
-@custom_op("ftor::tree_inside", mutates_args=(), device_types="cpu")
+@operator("ftor::tree_inside")
 def _inside(scores: Tensor, lengths: Tensor, L: int) -> tuple[Tensor, Tensor]:
     from ftor.ops.permutation import cpu
 
@@ -86,7 +86,7 @@ def _(scores: Tensor, lengths: Tensor, L: int) -> tuple[Tensor, Tensor]:
     return scores.new_empty(scores.shape[0]), torch.empty_like(scores)
 
 
-@custom_op("ftor::tree_inside_backward", mutates_args=(), device_types="cpu")
+@operator("ftor::tree_inside_backward")
 def _inside_backward(
     grad_log_partition: Tensor, grad_rules: Tensor, rules: Tensor, lengths: Tensor, L: int
 ) -> Tensor:
@@ -100,7 +100,7 @@ def _(grad_log_partition: Tensor, grad_rules: Tensor, rules: Tensor, lengths: Te
     return torch.empty_like(rules)
 
 
-@custom_op("ftor::tree_expected_permutation", mutates_args=(), device_types="cpu")
+@operator("ftor::tree_expected_permutation")
 def _expected_permutation(rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     from ftor.ops.permutation import cpu
 
@@ -112,7 +112,7 @@ def _(rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     return rules.new_empty(rules.shape[0], L, L)
 
 
-@custom_op("ftor::tree_expected_permutation_backward", mutates_args=(), device_types="cpu")
+@operator("ftor::tree_expected_permutation_backward")
 def _expected_permutation_backward(grad: Tensor, rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     from ftor.ops.permutation import cpu
 
@@ -124,7 +124,7 @@ def _(grad: Tensor, rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     return torch.empty_like(rules)
 
 
-@custom_op("ftor::tree_entropy", mutates_args=(), device_types="cpu")
+@operator("ftor::tree_entropy")
 def _entropy(rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     from ftor.ops.permutation import cpu
 
@@ -136,7 +136,7 @@ def _(rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     return rules.new_empty(rules.shape[0])
 
 
-@custom_op("ftor::tree_entropy_backward", mutates_args=(), device_types="cpu")
+@operator("ftor::tree_entropy_backward")
 def _entropy_backward(grad: Tensor, rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     from ftor.ops.permutation import cpu
 
@@ -148,7 +148,7 @@ def _(grad: Tensor, rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     return torch.empty_like(rules)
 
 
-@custom_op("ftor::tree_best", mutates_args=(), device_types="cpu")
+@operator("ftor::tree_best")
 def _best_tree(scores: Tensor, lengths: Tensor, L: int) -> Tensor:
     from ftor.ops.permutation import cpu
 
@@ -160,7 +160,7 @@ def _(scores: Tensor, lengths: Tensor, L: int) -> Tensor:
     return lengths.new_empty(scores.shape[0], max(L - 1, 0), 4)
 
 
-@custom_op("ftor::tree_sample", mutates_args=(), device_types="cpu")
+@operator("ftor::tree_sample")
 def _sample_tree(rules: Tensor, lengths: Tensor, uniforms: Tensor, L: int) -> Tensor:
     from ftor.ops.permutation import cpu
 

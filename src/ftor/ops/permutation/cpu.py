@@ -15,10 +15,10 @@ from torch import Tensor
 from ftor.ops import splits
 from ftor.ops.arrays import Array, as_array
 from ftor.ops.check import check_range
-from ftor.ops.simd import WIDTH, fill, fma, kernel, load, store, total
+from ftor.ops.simd import WIDTH, fill, fma, kernel, load, part, store, total
 from ftor.ops.threads import run_rows
 
-first_split = kernel(splits.first_split)
+first_split = part(splits.first_split)
 
 
 def inside(scores: Tensor, lengths: Tensor, L: int) -> tuple[Tensor, Tensor]:
@@ -86,7 +86,7 @@ def _run(row_kernel: Callable[..., None], lengths: Tensor, L: int, *args: Any) -
     run_rows(row_kernel, sizes**3 * 1e-9, sizes, L, *args)
 
 
-@kernel
+@part
 def _first(i, k, L):
     """Where the splits of span (i, k) begin in the packed layout; split point j is at + j − i − 1."""
     return first_split(k - i, L) + i * (k - i - 1)
@@ -143,7 +143,7 @@ def _inside_backward(rows, lengths, L, grad_log_partition, grad_rules, all_rules
                     chart[j, k] += straight + inverted
 
 
-@kernel
+@part
 def _place_blocks(rules, length, L, stride, blocks, by_end):
     """Fill blocks[(i, k), o] = P((i, k) is a constituent whose output starts at o), widest spans first.
 
@@ -183,7 +183,8 @@ def _expected_permutation(rows, lengths, L, rules, expected):
         _place_blocks(rules[b], length, L, stride, blocks, by_end)
         for i in range(length):
             leaf = (i * (length + 1) + i + 1) * stride
-            expected[b, i, :length] = blocks[leaf : leaf + length]
+            for o in range(length):
+                expected[b, i, o] = blocks[leaf + o]
 
 
 @kernel
@@ -201,7 +202,8 @@ def _expected_permutation_backward(rows, lengths, L, grad_expected, all_rules, g
         worths[: (length + 1) * (length + 1) * stride] = 0
         for i in range(length):
             leaf = (i * (length + 1) + i + 1) * stride
-            worths[leaf : leaf + length] = grad_expected[b, i, :length]
+            for o in range(length):
+                worths[leaf + o] = grad_expected[b, i, o]
         for width in range(2, length + 1):
             offsets = length + 1 - width
             for i in range(offsets):
@@ -227,7 +229,7 @@ def _expected_permutation_backward(rows, lengths, L, grad_expected, all_rules, g
                     grad_rules[b, first + split, 1] = total(load(gains, (2 * split + 1) * WIDTH))
 
 
-@kernel
+@part
 def _entropy_chart(rules, length, L):
     """Entropy of the subtrees of every span."""
     chart = np.zeros((length + 1, length + 1))
@@ -248,7 +250,7 @@ def _entropy(rows, lengths, L, rules, entropies):
         entropies[b] = _entropy_chart(rules[b], lengths[b], L)[0, lengths[b]]
 
 
-@kernel
+@part
 def _surprise_slope(prob, tiny):
     """Derivative of −p·log max(p, tiny)."""
     return -math.log(prob) - 1 if prob > tiny else -math.log(tiny)
@@ -274,7 +276,7 @@ def _entropy_backward(rows, lengths, L, grad_entropy, all_rules, grad_rules):
                     grads[j, k] += grads[i, k] * (rules[at, 0] + rules[at, 1])
 
 
-@kernel
+@part
 def _best_choice(scores, chart, i, k, first):
     """Highest score of span (i, k) and where it comes from, as 2·(j − i − 1) + op."""
     best, choice = -np.inf, 0
@@ -286,7 +288,7 @@ def _best_choice(scores, chart, i, k, first):
     return best, choice
 
 
-@kernel
+@part
 def _drawn_choice(rules, width, first, uniform):
     """The choice 2·(j − i − 1) + op at which the rules of a span add up to more than `uniform`."""
     mass = 0.0
@@ -300,7 +302,7 @@ def _drawn_choice(rules, width, first, uniform):
     return 2 * (width - 1) - 1
 
 
-@kernel
+@part
 def _grow(stack, height, node, i, k, choice, nodes):
     """Write a node, push its children that are no leaves, the left one last; return the stack's height."""
     j = i + 1 + choice // 2

@@ -11,11 +11,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.library import custom_op
 from torch.nn import functional as F
 
 from ftor.ops.check import check_floating, check_lengths, check_like, check_range, check_shape
 from ftor.ops.dispatch import refuse_second_backward, runs_on_kernels
+from ftor.ops.operator import operator
 from ftor.ops.recurrence import naive
 
 __all__ = ["highway_lstm"]
@@ -84,7 +84,7 @@ def _check(projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, kee
 # The kernels as torch operators. Each imports cpu.py when it first runs, because that imports numba.
 
 
-@custom_op("ftor::highway_lstm", mutates_args=(), device_types="cpu")
+@operator("ftor::highway_lstm")
 def _highway_lstm(
     projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, keep: Tensor | None
 ) -> tuple[Tensor, Tensor]:
@@ -102,7 +102,7 @@ def _(
     return projected.new_empty(B, n, K, H), projected.new_empty(B, n, K, 7 * H)
 
 
-@custom_op("ftor::highway_lstm_backward", mutates_args=(), device_types="cpu")
+@operator("ftor::highway_lstm_backward")
 def _highway_lstm_backward(
     grad: Tensor, weight: Tensor, lengths: Tensor, keep: Tensor | None, states: Tensor, saved: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:

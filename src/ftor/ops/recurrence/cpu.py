@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ftor.ops.arrays import Array, as_array
-from ftor.ops.simd import WIDTH, fma, kernel, like, load, sigmoid, spread, store, tanh
+from ftor.ops.simd import WIDTH, fma, kernel, like, load, part, shared_part, sigmoid, spread, store, tanh
 from ftor.ops.threads import run_rows
 
 TILE = 4  # rows per step of the matrix product; with 3 vectors of columns it fills the 16 registers of AVX2
@@ -65,20 +65,14 @@ def _panels(weight: Tensor, matrices: int, columns: int, transposed: bool) -> Ar
     return packed
 
 
-@kernel
-def _tasks(lengths, K, H):
-    """Rows in order of length, the longest first; and an estimate of the seconds of each task.
+def _tasks(lengths: Array, K: int, H: int) -> tuple[Array, Array]:
+    """Rows in order of length, the longest first; and about how many seconds each task takes.
 
     Task k·blocks + block runs direction k of one block of `ROWS` rows.
     """
-    order = np.argsort(-lengths)
-    blocks = (len(lengths) + ROWS - 1) // ROWS
-    seconds = np.zeros(K * blocks)
-    for task in range(K * blocks):
-        first = task % blocks * ROWS
-        for row in order[first : first + ROWS]:
-            seconds[task] += lengths[row] * H * (5 * H + 100) * 4e-11
-    return order, seconds
+    tasks = (len(lengths) + ROWS - 1) // ROWS * K
+    steps = lengths.sum() * K / max(tasks, 1)
+    return np.argsort(-lengths), np.full(tasks, steps * H * (5 * H + 100) * 4e-11)
 
 
 @kernel
@@ -87,7 +81,7 @@ def _vectors(columns):
     return max(2, (columns + WIDTH - 1) // WIDTH)
 
 
-@kernel
+@part
 def _panel_width(vectors):
     """The number of vectors in the next panel if `vectors` are left: 3, or 2 if 3 would leave one."""
     return 2 if vectors == 2 or vectors == 4 else 3
@@ -132,7 +126,7 @@ def _pack_transposed(weight, matrices, X, columns, packed):
             first += width // WIDTH
 
 
-@kernel
+@shared_part
 def _add_product(left, left_at, left_stride, rows, X, panels, at, vectors, out, out_stride):
     """Add left (rows, X) · matrix (X, columns) to `out`; rows are rounded up to full tiles."""
     first = 0
@@ -148,7 +142,7 @@ def _add_product(left, left_at, left_stride, rows, X, panels, at, vectors, out, 
         first += width
 
 
-@kernel
+@part
 def _add_wide_tile(left, x0, stride, X, panels, p, out, y0, out_stride):
     """Four rows times three vectors of columns, on sums that stay in registers."""
     x1, x2, x3 = x0 + stride, x0 + 2 * stride, x0 + 3 * stride
@@ -174,14 +168,14 @@ def _add_wide_tile(left, x0, stride, X, panels, p, out, y0, out_stride):
     _put3(out, y3, d0, d1, d2)
 
 
-@kernel
+@part
 def _put3(out, at, first, second, third):
     store(out, at, first)
     store(out, at + WIDTH, second)
     store(out, at + 2 * WIDTH, third)
 
 
-@kernel
+@part
 def _add_narrow_tile(left, x0, stride, X, panels, p, out, y0, out_stride):
     """Four rows times two vectors of columns."""
     x1, x2, x3 = x0 + stride, x0 + 2 * stride, x0 + 3 * stride
@@ -268,7 +262,7 @@ def _forward(tasks, order, lengths, shape, projected, panels, bias, keep, states
                     store(fed_back, row * H + u, h * load(keep, (b * K + k) * H + u))
 
 
-@kernel
+@part
 def _places(b, step, k, n, K, lengths):
     """Where the vectors of one row, step and direction lie, and those of the step before."""
     if k % 2:
@@ -339,7 +333,7 @@ def _backward(tasks, order, lengths, shape, grad, panels, keep, states, saved, d
                     _add_product(d_gates, gate * H, G, running, H, panels, at, vectors, d_hidden, stride)
 
 
-@kernel
+@part
 def _put_gates(out, at, H, i, f, g, o, r):
     store(out, at, i)
     store(out, at + H, f)

@@ -7,10 +7,10 @@ The scorer's hidden layer is linear in differences of fence posts, so its pre-ac
 from typing import Any
 
 from torch import Tensor
-from torch.library import custom_op
 
 from ftor.ops.check import check_dropout, check_floating, check_lengths, check_like, check_shape
 from ftor.ops.dispatch import refuse_second_backward, runs_on_kernels
+from ftor.ops.operator import operator
 from ftor.ops.span_scores import naive
 from ftor.ops.splits import number_of_splits
 
@@ -110,7 +110,7 @@ def _within_64_bits(seed: int) -> int:
 # The kernels as torch operators. Each imports cpu.py when it first runs, because that imports numba.
 
 
-@custom_op("ftor::span_scores", mutates_args=(), device_types="cpu")
+@operator("ftor::span_scores")
 def _span_scores(
     start: Tensor,
     split: Tensor | None,
@@ -142,7 +142,7 @@ def _(
     return start.new_empty(start.shape[0], number_of_splits(start.shape[1] - 1), 2)
 
 
-@custom_op("ftor::span_scores_backward", mutates_args=(), device_types="cpu")
+@operator("ftor::span_scores_backward")
 def _span_scores_backward(
     grad: Tensor,
     start: Tensor,

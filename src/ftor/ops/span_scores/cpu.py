@@ -18,15 +18,15 @@ from torch import Tensor
 from ftor.ops import splits
 from ftor.ops.arrays import Array, as_array
 from ftor.ops.check import check_range
-from ftor.ops.simd import WIDTH, fill, fma, keep, kernel, load, relu, spread, step, store, totals
+from ftor.ops.simd import WIDTH, fill, fma, keep, kernel, load, part, relu, spread, step, store, totals
 from ftor.ops.span_scores import dropout
 from ftor.ops.threads import run_rows
 
 TILE = 4  # inner rows per step of the forward pass; fills the 16 registers of AVX2
 BLOCK = 128  # hidden units per round of the forward pass; keeps the inner rows in or near a 32 KiB cache
 
-first_split = kernel(splits.first_split)
-pair_key = kernel(dropout.pair_key)
+first_split = part(splits.first_split)
+pair_key = part(dropout.pair_key)
 
 
 def span_scores(
@@ -106,7 +106,7 @@ def _shape(start: Tensor, p: float, seed: int) -> tuple[Any, ...]:
     return posts - 1, width, np.stack([left, right]), units.astype(np.int32), np.int32(dropout.threshold(p))
 
 
-@kernel
+@part
 def _sides(j, length):
     """(first outer row, how many, first inner row, how many), the shorter side outside."""
     right = length + 2 + j
@@ -115,19 +115,19 @@ def _sides(j, length):
     return right, length - j, 0, j
 
 
-@kernel
+@part
 def _split_of(outer, inner, length):
     """(i, k) of a pair of working rows."""
     return min(outer, inner), max(outer, inner) - length - 1
 
 
-@kernel
+@part
 def _at(i, j, k, L):
     """Place of a split in the packed layout."""
     return first_split(k - i, L) + i * (k - i - 1) + j - i - 1
 
 
-@kernel
+@part
 def _dropout_keys(row_keys, b, length, keys):
     """keys[j, row] = the dropout key of a working row at split point j."""
     for j in range(1, length):
@@ -137,7 +137,7 @@ def _dropout_keys(row_keys, b, length, keys):
             keys[j, length + 1 + k] = np.int32(pair_key(row_keys[1, b], k, j))
 
 
-@kernel
+@part
 def _left(start, shift, at):
     """Left part start_i of eight hidden units."""
     if shift is None:
@@ -145,7 +145,7 @@ def _left(start, shift, at):
     return fill(start.dtype.type(0)) - load(start, at)
 
 
-@kernel
+@part
 def _middle(start, split, end, shift, at, unit):
     """Middle part split_j of eight hidden units."""
     if shift is None:
@@ -208,7 +208,7 @@ def _forward(rows, start, split, end, shift, weight, bias, lengths, L, H, row_ke
         _put(sums, bias, length, L, scores[b])
 
 
-@kernel
+@part
 def _number_of_tiles(length):
     tiles = 0
     for j in range(1, length):
@@ -217,7 +217,7 @@ def _number_of_tiles(length):
     return tiles
 
 
-@kernel
+@part
 def _put(sums, bias, length, L, scores):
     """Write the sums of the tiles into the packed layout."""
     at = 0
@@ -231,7 +231,7 @@ def _put(sums, bias, length, L, scores):
             at += (inners + TILE - 1) // TILE * WIDTH
 
 
-@kernel
+@part
 def _unpack(grad, length, L, grads):
     """Put the gradients of the scores of one row into the order of the backward pass.
 
