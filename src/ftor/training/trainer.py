@@ -40,6 +40,7 @@ from ftor.training.resume import Snapshots, fingerprint
 from ftor.training.schedule import parameter_groups, set_learning_rates
 from ftor.training.state import RunState
 from ftor.training.stopping import Interrupted, StopRequest, stop_requests
+from ftor.training.updating import Updates
 
 
 class TrainingError(FtorError):
@@ -74,6 +75,7 @@ class Trainer:
             parameter_groups(self.model.network, settings), lr=settings.learning_rate, fused=True
         )
         self.network, self.optimizer = self.accelerator.prepare(self.model.network, optimizer)
+        self.updates = Updates(self.accelerator, self.network, self.optimizer, settings.clip_norm)
         self.steps_per_epoch = math.ceil(len(self.train_set) / settings.batch_size)
         steps = settings.average_epochs * self.steps_per_epoch
         self.average = averaged(self.model.network, steps) if steps else None
@@ -125,7 +127,7 @@ class Trainer:
         holds the interpreter's lock, which they may need.
         """
         if self.accelerator.num_processes > 1:
-            del self.network
+            del self.network, self.updates
             self.accelerator.free_memory()
             gc.collect()  # free_memory collects before it drops its models
         self.accelerator.end_training()
@@ -166,7 +168,7 @@ class Trainer:
         """One update with the examples `rows`. Returns the sums of their loss terms over all processes."""
         state, settings, accelerator = self.state, self.config.training, self.accelerator
         # Seeds depend on the place in the run only: a resumed run needs no state of a generator.
-        torch.manual_seed(derived_seed((settings.seed, state.epoch, state.step, accelerator.process_index)))
+        self.updates.seed(derived_seed((settings.seed, state.epoch, state.step, accelerator.process_index)))
         own = rows[accelerator.process_index :: accelerator.num_processes]
         # A process without examples computes one of another process with weight 0.
         weight = float(len(own) > 0)
@@ -183,18 +185,16 @@ class Trainer:
         objective = self._objective(losses)
         # Gradients are averaged over processes. This makes the average the mean over the whole batch.
         loss = weight * objective.sum() * accelerator.num_processes / len(rows)
-        sums = accelerator.reduce(torch.stack([weight * term.detach().sum() for term in losses])).tolist()
-        self.optimizer.zero_grad()
-        accelerator.backward(loss)
-        norm = accelerator.clip_grad_norm_(self.network.parameters(), settings.clip_norm or math.inf)
+        sums = self.updates.total(torch.stack([weight * term.detach().sum() for term in losses]))
+        norm = self.updates.gradients(loss)
         if not math.isfinite(sum(sums)) or (settings.precision != "fp16" and not bool(torch.isfinite(norm))):
             raise TrainingError(self._not_finite(batch, objective))
         step = state.epoch * self.steps_per_epoch + state.step
         set_learning_rates(self.optimizer, settings, step, self.steps_per_epoch)
-        self.optimizer.step()
+        self.updates.step()
         if self.average is not None:
             self.average.update_parameters(self.model.network)
-        return sums  # type: ignore[no-any-return]
+        return sums
 
     def _objective(self, losses: Losses) -> Tensor:
         """−log P(y|x,l) − λ₁ log P(l|x) − λ₂ Σ log P(wanted alignment) of each example, (B,)."""
