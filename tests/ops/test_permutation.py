@@ -13,7 +13,8 @@ from torch.autograd import gradcheck
 from torch.testing import assert_close
 
 from ftor.ops import permutation, threads
-from ftor.ops.permutation import naive
+from ftor.ops.permutation import cpu, naive
+from ftor.ops.splits import number_of_splits
 from oracles import permutation as oracle
 from oracles import published
 
@@ -449,3 +450,38 @@ class TestOperators:
     def test_no_operator_is_forgotten(self):
         registered = {name.removeprefix("ftor::") for name in torch._C._dispatch_get_all_op_names()}
         assert {name for name in registered if name.startswith("tree_")} == set(operator_examples())
+
+
+class TestUnlikelySplits:
+    """Without gradients, long sequences skip splits that hardly ever happen."""
+
+    LENGTHS = torch.tensor([12, 7])
+
+    def rules(self, scale: float) -> torch.Tensor:
+        """Make rule probabilities of two rows, the surer the larger `scale` is."""
+        scores = torch.randn(2, number_of_splits(12), 2) * scale
+        return naive.inside(scores, self.LENGTHS, 12)[1]
+
+    @pytest.mark.parametrize("scale", [1.0, 10.0, 100.0])
+    def test_results_are_the_same_but_for_what_is_skipped(self, scale, monkeypatch):
+        monkeypatch.setattr(cpu, "LONG", 3)
+        rules = self.rules(scale)
+        found = permutation.expected_permutation(rules, self.LENGTHS, 12)
+        assert_close(found, naive.expected_permutation(rules, self.LENGTHS, 12), rtol=0, atol=1e-6)
+
+    def test_what_is_skipped_is_bounded(self, monkeypatch):
+        monkeypatch.setattr(cpu, "LONG", 3)
+        monkeypatch.setattr(cpu, "SKIPPED", 0.5)
+        rules = self.rules(10.0)
+        lost = 1 - permutation.expected_permutation(rules, self.LENGTHS, 12)[0].sum(1)
+        assert float(lost.max()) > 1e-4, "the example should have splits to skip"
+        assert float(lost.max()) <= 0.5
+
+    def test_nothing_is_skipped_where_gradients_are_wanted(self, monkeypatch):
+        rules = self.rules(10.0)
+        exact = permutation.expected_permutation(rules, self.LENGTHS, 12)
+        monkeypatch.setattr(cpu, "LONG", 3)
+        monkeypatch.setattr(cpu, "SKIPPED", 0.5)
+        assert not torch.equal(permutation.expected_permutation(rules, self.LENGTHS, 12), exact)
+        with_gradients = permutation.expected_permutation(rules.requires_grad_(), self.LENGTHS, 12)
+        assert torch.equal(with_gradients, exact)

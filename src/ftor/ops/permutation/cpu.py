@@ -18,6 +18,10 @@ from ftor.ops.check import check_range
 from ftor.ops.simd import WIDTH, fill, fma, kernel, load, part, store, total
 from ftor.ops.threads import run_rows
 
+LONG, SKIPPED = 100, 1e-7
+"""Without gradients, sequences that are longer skip unlikely splits, of so much probability in all. A float32
+near 1 is no more exact."""
+
 first_split = part(splits.first_split)
 
 
@@ -41,8 +45,14 @@ def inside_backward(
 def expected_permutation(rules: Tensor, lengths: Tensor, L: int) -> Tensor:
     """Expected permutation (B, L, L) of rule probabilities (B, S, 2)."""
     expected = rules.new_zeros(rules.shape[0], L, L)
-    _run(_expected_permutation, lengths, L, as_array(rules), expected.numpy())
+    _run(_expected_permutation, lengths, L, as_array(rules), _least(rules, L), expected.numpy())
     return expected
+
+
+def _least(rules: Tensor, L: int) -> float:
+    """The probability up to which a split is skipped; −1 for none."""
+    skips = L > LONG and rules.dtype == torch.float32 and not rules.requires_grad
+    return SKIPPED / splits.number_of_splits(L) if skips else -1.0
 
 
 def expected_permutation_backward(grad_expected: Tensor, rules: Tensor, lengths: Tensor, L: int) -> Tensor:
@@ -144,12 +154,13 @@ def _inside_backward(rows, lengths, L, grad_log_partition, grad_rules, all_rules
 
 
 @part
-def _place_blocks(rules, length, L, stride, blocks, by_end):
+def _place_blocks(rules, length, L, stride, least, blocks, by_end):
     """Fill blocks[(i, k), o] = P((i, k) is a constituent whose output starts at o), widest spans first.
 
     A child starts where its parent starts, or ends where its parent ends. So mass is passed down by start in
     `blocks` and by end in `by_end`, and the two are added when the turn of a span comes. Rows have `stride`
-    offsets. Those past the last possible one are 0, so that loops can run in full vectors.
+    offsets. Those past the last possible one are 0, so that loops can run in full vectors. Splits up to the
+    probability `least` are skipped.
     """
     blocks[: (length + 1) * (length + 1) * stride] = 0
     by_end[: (length + 1) * (length + 1) * stride] = 0
@@ -159,10 +170,17 @@ def _place_blocks(rules, length, L, stride, blocks, by_end):
         for i in range(offsets):
             k, first = i + width, _first(i, i + width, L)
             parent = (i * (length + 1) + k) * stride
+            sums = fill(rules.dtype.type(0))
             for o in range(parent, parent + offsets, WIDTH):
-                store(blocks, o, load(blocks, o) + load(by_end, o + width))
+                mass = load(blocks, o) + load(by_end, o + width)
+                store(blocks, o, mass)
+                sums = sums + mass
+            chance = total(sums)
             for j in range(i + 1, k):
-                straight, inverted = fill(rules[first + j - i - 1, 0]), fill(rules[first + j - i - 1, 1])
+                at = first + j - i - 1
+                if chance * (rules[at, 0] + rules[at, 1]) <= least:
+                    continue
+                straight, inverted = fill(rules[at, 0]), fill(rules[at, 1])
                 left, right = (i * (length + 1) + j) * stride, (j * (length + 1) + k) * stride
                 for o in range(0, offsets, WIDTH):
                     mass = load(blocks, parent + o)
@@ -174,13 +192,13 @@ def _place_blocks(rules, length, L, stride, blocks, by_end):
 
 
 @kernel
-def _expected_permutation(rows, lengths, L, rules, expected):
+def _expected_permutation(rows, lengths, L, rules, least, expected):
     stride = L + 1 + WIDTH
     blocks = np.empty((L + 1) * (L + 1) * stride, rules.dtype)
     by_end = np.empty_like(blocks)
     for b in rows:
         length = lengths[b]
-        _place_blocks(rules[b], length, L, stride, blocks, by_end)
+        _place_blocks(rules[b], length, L, stride, least, blocks, by_end)
         for i in range(length):
             leaf = (i * (length + 1) + i + 1) * stride
             for o in range(length):
@@ -198,7 +216,7 @@ def _expected_permutation_backward(rows, lengths, L, grad_expected, all_rules, g
     zero = fill(all_rules.dtype.type(0))
     for b in rows:
         length, rules = lengths[b], all_rules[b]
-        _place_blocks(rules, length, L, stride, blocks, worths)
+        _place_blocks(rules, length, L, stride, -1.0, blocks, worths)
         worths[: (length + 1) * (length + 1) * stride] = 0
         for i in range(length):
             leaf = (i * (length + 1) + i + 1) * stride
