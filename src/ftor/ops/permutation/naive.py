@@ -25,24 +25,22 @@ class _Chart:
 
     def __init__(self, leaves: Tensor) -> None:
         self.L = leaves.shape[1]
-        self.starts = [F.pad(leaves, (0, 1))]  # column w−1 holds width w, indexed by the span's start
-        self.ends = [F.pad(leaves, (1, 0))]  # the same, indexed by the span's end
+        # (B, L+1, widths): column w−1 holds width w, by the span's start and by its end. One tensor that
+        # grows, because the gradient of a list of columns would take an operation per column and width.
+        self.starts, self.ends = F.pad(leaves, (0, 1))[..., None], F.pad(leaves, (1, 0))[..., None]
 
     def add(self, width: int, spans: Tensor) -> None:
         """Append `spans` (B, L+1−w), the values of the next width."""
-        self.starts.append(F.pad(spans, (0, width)))
-        self.ends.append(F.pad(spans, (width, 0)))
+        self.starts = torch.cat([self.starts, F.pad(spans, (0, width))[..., None]], -1)
+        self.ends = torch.cat([self.ends, F.pad(spans, (width, 0))[..., None]], -1)
 
     def children(self, width: int) -> Tensor:
         """Sum of both children's values for every split of `width`: (B, L+1−w, w−1)."""
-        spans = self.L + 1 - width
-        left = torch.stack(self.starts[: width - 1], -1)[:, :spans]
-        right = torch.stack(self.ends[: width - 1], -1)[:, width:].flip(-1)
-        return left + right
+        return self.starts[:, : self.L + 1 - width] + self.ends[:, width:].flip(-1)
 
     def roots(self, lengths: Tensor) -> Tensor:
         """Value of the span (0, length) of each row: (B,)."""
-        return torch.stack([column[:, 0] for column in self.starts], 1).gather(1, lengths[:, None] - 1)[:, 0]
+        return self.starts[:, 0].gather(1, lengths[:, None] - 1)[:, 0]
 
 
 def _leaves(packed: Tensor, L: int) -> Tensor:
