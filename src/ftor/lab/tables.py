@@ -128,6 +128,11 @@ class ResultTable:
         """Rows with fewer runs of the shipped experiment than in the paper, but not without runs."""
         return [row for row in self.rows if 0 < len(row.shipped.seeds) < self.paper_seeds]
 
+    @property
+    def fewer_seeds_released(self) -> list[ResultRow]:
+        """The same for the runs with the paper's settings, if these are others."""
+        return [row for row in self.rows if row.released and 0 < len(row.released.seeds) < self.paper_seeds]
+
 
 def tables(
     lines_or_folder: Iterable[Line] | Path | str, names: Iterable[str] | None = None, report: Report = SILENT

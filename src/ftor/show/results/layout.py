@@ -81,6 +81,10 @@ def notes(table: ResultTable) -> list[str]:
     if table.fewer_seeds:
         few = _listed((row.model, f"{row.split} {len(row.shipped.seeds)}") for row in table.fewer_seeds)
         lines.append(f"Fewer seeds than the paper's {table.paper_seeds}: {few}.")
+    released = [(row, row.released) for row in table.fewer_seeds_released if row.released]
+    if released:
+        few = _listed((row.model, f"{row.split} {len(runs.seeds)}") for row, runs in released)
+        lines.append(f"Fewer seeds with the {RELEASED}: {few}.")
     return lines
 
 
