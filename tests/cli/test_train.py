@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ftor.datasets import TASKS
 from ftor.datasets.mirror import SPLITS
 from support.tiny import run_here, set_arguments, write_lines
 
@@ -116,7 +117,7 @@ class TestOwnData:
         write_lines(tmp_path / "a.tsv", "a b\ta b b a")
         finished = own("--train", "a.tsv", **{"data.task": "mirorr"})
         assert finished.code == 2
-        tasks = "pairs, atis, geo, mirror, mirror-xyz, okapi, style"
+        tasks = ", ".join(TASKS)
         assert f"data.task: expected {tasks}, found 'mirorr'" in finished.err
 
     def test_without_a_dev_file_some_pairs_are_held_out(self, own, tmp_path, data):
@@ -180,7 +181,7 @@ class TestOut:
     def test_what_a_model_folder_holds(self, trained):
         assert {path.name for path in trained.iterdir()} == {
             *("config.toml", "vocab.json", "model.safetensors", "metrics.json", "README.md", "log.jsonl"),
-            *("checkpoint.safetensors", "checkpoint.previous.safetensors"),
+            *("checkpoint.safetensors", "checkpoint.previous.safetensors", "judgements.json.gz"),
         }
 
     def test_mirror_generates_its_data(self, own, tmp_path, monkeypatch):

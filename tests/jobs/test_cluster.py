@@ -72,8 +72,8 @@ def test_a_lost_node_loses_nothing_and_counts_nothing_twice(tmp_path, two_nodes,
     lines = (tmp_path / "results" / "mirror.jsonl").read_text().splitlines()
     assert len(lines) == 3
     records = read_ledgers(tmp_path / "results")
-    assert sorted(record["seed"] for record in records) == [0, 1, 2]
-    assert all(record["epochs"] == epochs[record["seed"]] for record in records)
+    assert sorted(record.seed for record in records) == [0, 1, 2]
+    assert all(record.epochs == epochs[record.seed] for record in records)
     (log,) = [job.log.read_text() for job in jobs if job.name in lost]
     assert ("resuming " in log) == storage_is_shared
     assert executor.epochs[lost[0]].count(1) == (1 if storage_is_shared else 2)
@@ -118,7 +118,7 @@ def test_the_command_runs_on_a_cluster(tmp_path, two_nodes):
     assert finished.code == 0, finished.err
     assert "mirror-0 running: node " in finished.err
     (record,) = read_ledgers(tmp_path / "results")
-    assert (record["experiment"], record["split"], record["test"]["count"]) == ("mirror", "length", 6)
+    assert (record.experiment, record.split, record.test.count) == ("mirror", "length", 6)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "127.0.0.1:port"])

@@ -3,6 +3,7 @@
 import pytest
 
 from ftor.config import Config, shipped
+from ftor.lab.appendix import APPENDIX
 from ftor.lab.paper import TABLES
 
 AS_RELEASED = [name for name in shipped() if name.endswith("-paper")]
@@ -63,3 +64,24 @@ def test_released_settings_and_no_others(name):
         if value != ours[section][key]
     }
     assert different == RELEASED[name.split("-")[0] + ("-rf" if "-rf-" in name else "")]
+
+
+@pytest.mark.parametrize(
+    ("column", "means", "deviations"),
+    [
+        ("dev", 1757.41, 57.75),
+        ("exact match", 527.4, 31.0),
+        ("exact match, grammar", 420.8, 17.9),
+        ("length error", 18.07, 1.61),
+        ("dev BLEU-4", 159.3, 2.5),
+        ("dev CIDEr", 16.279, 0.292),
+    ],
+)
+def test_columns_of_the_appendix_add_up(column, means, deviations):
+    numbers = [row[column] for row in APPENDIX.values() if column in row]
+    assert sum(number.mean for number in numbers) == pytest.approx(means)
+    assert sum(number.deviation for number in numbers) == pytest.approx(deviations)
+
+
+def test_the_appendix_is_about_rows_of_the_tables():
+    assert APPENDIX.keys() <= {row.experiment for table in TABLES.values() for row in table.rows}

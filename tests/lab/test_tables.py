@@ -243,3 +243,34 @@ def test_intervals_come_from_the_judgements_of_all_seeds():
     assert columns(tables_of(without)["geo"], "geo-iid")["none"].ours.interval is None
     others = judged_runs(rights, pairs=("p", "q"))
     assert columns(tables_of(others)["geo"], "geo-iid")["none"].ours.interval is None, "other pairs"
+
+
+def test_the_appendix_beside_the_paper():
+    record = parsing_run("atis-length", 0, 0.3, 0.4)
+    record |= {"dev": record["test"] | {"shares": {"tree_accuracy": 0.5}}}
+    (row,) = [row for row in tables([record])["atis"].rows if row.shipped.seeds]
+    found = {each.column: each for each in row.appendix}
+    assert {name: each.ours.mean for name, each in found.items()} == pytest.approx(
+        {"dev": 50.0, "length error": 0.25, "minutes": 1.5}
+    )
+    assert found["length error"].paper == PaperNumber(1.49, 0.18)
+    assert found["length error"].within_chance(found["length error"].ours) is False
+    assert found["minutes"].within_chance(found["minutes"].ours) is None, "another machine"
+    exact = tables([parsing_run("geo-iid", 0, 0.8, 0.9)])["geo"].rows[0].appendix
+    assert {each.column: each.ours and each.ours.mean for each in exact} == {
+        **{"dev": None, "exact match, grammar": 45.0, "exact match": 40.0, "minutes": 1.5}
+    }
+    style = style_run("style-verb", 0, 0.5)
+    style |= {"dev": style["test"]}
+    (row,) = [row for row in tables([style])["style"].rows if row.shipped.seeds]
+    scores = {each.column: each.ours.mean for each in row.appendix}
+    assert (scores["dev BLEU-1"], scores["dev CIDEr"]) == pytest.approx((50, 5))
+
+
+def test_okapi_by_parameters():
+    group = {"name": "parameters", "value": 5, "count": 20, "exact_match": 0.1, "share": 0.75}
+    record = parsing_run("okapi-document", 0, 0.5, 0.6)
+    record["test_grammar"] = record["test_grammar"] | {"by_group": [group]}
+    found = tables([record])["okapi"].by_parameters
+    assert [(p.x, p.ours.values, p.examples) for p in found["grammar"]] == [(5, (75.0,), 20)]
+    assert found["none"] == ()

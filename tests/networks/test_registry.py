@@ -61,7 +61,8 @@ class TestBaselines:
         folder = baseline(architecture)
         names = {path.name for path in folder.iterdir() if "checkpoint" not in path.name}
         wanted = {"config.toml", "vocab.json", "model.safetensors", "metrics.json", "log.jsonl", "README.md"}
-        assert names == wanted | ({"pretrained"} if architecture == "bart" else set())
+        wanted |= {"judgements.json.gz"} | ({"pretrained"} if architecture == "bart" else set())
+        assert names == wanted
         metrics = json.loads((folder / "metrics.json").read_text())
         assert {"length_error", "by_length", "exact_match"} <= set(metrics["test"])
         assert "baseline" in (folder / "README.md").read_text()

@@ -4,8 +4,7 @@ from typing import Any
 
 from ftor.config import Config
 from ftor.lab.lines import read_line
-from ftor.lab.paper import STYLE_SCORES
-from ftor.lab.tables import ACCURACIES
+from ftor.lab.paper import ACCURACIES, STYLE_SCORES
 from ftor.lab.tables import tables as tables_of
 
 Record = dict[str, Any]

@@ -12,8 +12,7 @@ from ftor.files import append_json_line
 from ftor.jobs.locking import lock
 from ftor.lab.lines import EvaluationLine, Line, RunLine, read_line
 from ftor.metrics import Metrics
-from ftor.metrics.judgements import Judgements, read_judgements, write_judgements
-from ftor.model.folder import JUDGEMENTS_FILE
+from ftor.metrics.judgements import JUDGEMENTS_FILE, Judgements, read_judgements, write_judgements
 from ftor.reporting import SILENT, Report
 
 LONG_FILE = "mirror-long.tsv"

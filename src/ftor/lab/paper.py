@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ftor.config import shipped
-from ftor.metrics import CIDER
+from ftor.metrics import CIDER, Metrics
 
 
 class PaperNumber(NamedTuple):
@@ -63,8 +63,14 @@ STYLE_SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", CID
 
 NO_WEIGHTS = "weights not available here"
 
-OKAPI_DOCUMENT_DEV = {"F→R": PaperNumber(66.1, 4.8), "BART-base": PaperNumber(56.2, 10.9)}
-"""Accuracy on the dev pairs of the document domain without a grammar, by model."""
+ACCURACIES = {"geo": "execution_accuracy", "atis": "tree_accuracy", "okapi": "clause_accuracy"}
+"""The share of correct outputs that the paper reports, by table."""
+
+
+def scaled_score(metrics: Metrics | None, name: str) -> float | None:
+    """Return a score of style transfer, scaled as in the paper. METEOR is missing if Java was."""
+    score = None if metrics is None else metrics.scores.get(name)
+    return None if score is None else score * (1 if name == CIDER else 100)
 
 
 def _mirror(

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 from ftor.config import Config, ConfigError
 from ftor.errors import FtorError
 from ftor.files import read_json_lines
+from ftor.lab.appendix import APPENDIX, DEV
 from ftor.lab.ledger import LONG_FILE, as_shipped, evaluations, finished_runs, shipped_hash
 from ftor.lab.lines import Line, TimesLine
 from ftor.lab.measured import Measured, Point, points
-from ftor.lab.paper import LENGTHS, OKAPI_DOCUMENT_DEV, TABLES, WITH_GRAMMAR, WITHOUT, PaperNumber
-from ftor.lab.tables import ACCURACIES
+from ftor.lab.paper import ACCURACIES, LENGTHS, TABLES, WITH_GRAMMAR, WITHOUT, PaperNumber
+from ftor.lab.tables import by_parameters
 from ftor.reporting import Report
 
 DEV_LENGTH = 10
@@ -76,16 +77,13 @@ def accuracy_by_parameters(lines: Sequence[Line]) -> dict[str, list[Series]]:
     """Return accuracy on Okapi's document domain by number of parameters, with and without a grammar."""
     by_decoding: dict[str, list[Series]] = {WITH_GRAMMAR: [], WITHOUT: []}
     for decoding, series in by_decoding.items():
-        suffix = "_grammar" if decoding == WITH_GRAMMAR else ""
         for row in TABLES["okapi"].rows:
             if row.split != "document" or decoding not in row.numbers:
                 continue
-            runs = finished_runs(lines, row.experiment)
-            metrics = [run.metrics(f"{split}{suffix}") for run in runs for split in ("dev", "test")]
-            ours = points(group for each in metrics if each for group in each.by_group)
+            ours = by_parameters(lines, row.experiment)[decoding]
             paper = [Span(*TEST_PARAMETERS, row.numbers[decoding])]
             if decoding == WITHOUT:
-                paper.insert(0, Span(DEV_PARAMETERS, DEV_PARAMETERS, OKAPI_DOCUMENT_DEV[row.model]))
+                paper.insert(0, Span(DEV_PARAMETERS, DEV_PARAMETERS, APPENDIX[row.experiment][DEV]))
             series.append(Series(row.model, ours, tuple(paper)))
     return by_decoding
 

@@ -4,25 +4,34 @@ Ours are those of runs with the paper's settings, and of runs with the settings 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from ftor.config import Config
 from ftor.errors import FtorError
+from ftor.lab import appendix
 from ftor.lab.ledger import LONG_FILE, evaluations, finished_runs, read_ledgers, shipped_hash
 from ftor.lab.lines import EvaluationLine, Line, RunLine
 from ftor.lab.measured import Comparison, Measured, Point, measured, points
-from ftor.lab.paper import LENGTHS, STYLE_SCORES, TABLES, WITH_GRAMMAR, WITHOUT, Row, Table
+from ftor.lab.paper import (
+    ACCURACIES,
+    LENGTHS,
+    STYLE_SCORES,
+    TABLES,
+    WITH_GRAMMAR,
+    WITHOUT,
+    Row,
+    Table,
+    scaled_score,
+)
 from ftor.lab.trivial import TRIVIAL
 from ftor.metrics import CIDER, EXACT_MATCH, WELL_FORMED, LengthGroup, Metrics
 from ftor.metrics.significance import Estimate, share_of_runs
 from ftor.reporting import SILENT, Report
 
-ACCURACIES = {"geo": "execution_accuracy", "atis": "tree_accuracy", "okapi": "clause_accuracy"}
-"""The share of correct outputs that the paper reports, by table."""
 MEASURES = {
     "mirror": "exact match, percent",
     "geo": "execution accuracy, percent",
@@ -54,6 +63,8 @@ class ResultRow:
     Attributes:
         shipped: the runs with the settings that we ship.
         released: the runs with the paper's settings. None if these are the ones that we ship.
+        comparisons: the columns of the paper's tables.
+        appendix: the columns of the tables in its appendix.
         missing: why there are no runs, if they need what cannot be had.
     """
 
@@ -62,6 +73,7 @@ class ResultRow:
     shipped: Runs
     released: Runs | None
     comparisons: tuple[Comparison, ...]
+    appendix: tuple[Comparison, ...]
     missing: str
 
     @property
@@ -79,6 +91,8 @@ class ResultTable:
         measure: what the numbers are.
         paper_seeds: number of seeds in the paper.
         far_beyond: exact match on inputs much longer than in training, by length. Only mirror has them.
+        by_parameters: accuracy of F→R on the document domain with and without the grammar, by the number of
+            parameters. Only Okapi has them.
     """
 
     name: str
@@ -87,6 +101,7 @@ class ResultTable:
     paper_seeds: int
     rows: tuple[ResultRow, ...]
     far_beyond: tuple[Point, ...] = ()
+    by_parameters: Mapping[str, tuple[Point, ...]] = field(default_factory=dict)
 
     @property
     def runs(self) -> int:
@@ -112,6 +127,11 @@ class ResultTable:
     def fewer_seeds(self) -> list[ResultRow]:
         """Rows with fewer runs of the shipped experiment than in the paper, but not without runs."""
         return [row for row in self.rows if 0 < len(row.shipped.seeds) < self.paper_seeds]
+
+    @property
+    def fewer_seeds_released(self) -> list[ResultRow]:
+        """The same for the runs with the paper's settings, if these are others."""
+        return [row for row in self.rows if row.released and 0 < len(row.released.seeds) < self.paper_seeds]
 
 
 def tables(
@@ -153,7 +173,17 @@ def _table(name: str, paper: Table, lines: Sequence[Line]) -> ResultTable:
     rows = tuple(_row(name, paper, row, lines) for row in paper.rows)
     long = evaluations(lines, "mirror", LONG_FILE) if name == "mirror" else []
     far = points(group for metrics in long for group in metrics.by_length)
-    return ResultTable(name, paper.title, MEASURES[name], paper.seeds, rows, far)
+    parameters = by_parameters(lines, "okapi-document") if name == "okapi" else {}
+    return ResultTable(name, paper.title, MEASURES[name], paper.seeds, rows, far, parameters)
+
+
+def by_parameters(lines: Sequence[Line], experiment: str) -> dict[str, tuple[Point, ...]]:
+    """Return accuracy on dev and test by the number of parameters, with and without a grammar."""
+    runs, found = finished_runs(lines, experiment), {}
+    for decoding, suffix in ((WITH_GRAMMAR, "_grammar"), (WITHOUT, "")):
+        metrics = [run.metrics(f"{split}{suffix}") for run in runs for split in ("dev", "test")]
+        found[decoding] = points(group for each in metrics if each for group in each.by_group)
+    return found
 
 
 def _row(table: str, of: Table, paper: Row, lines: Sequence[Line]) -> ResultRow:
@@ -164,8 +194,8 @@ def _row(table: str, of: Table, paper: Row, lines: Sequence[Line]) -> ResultRow:
     for column in _columns(table, paper):
         ours = _measured(table, column, shipped)
         theirs = ours if released is None else _measured(table, column, released)
-        copies = {name: _score(metrics, column) for name, metrics in trivial.items()}
-        digits = 3 if column == CIDER else 2 if table == "atis" else 1
+        copies = {name: scaled_score(metrics, column) for name, metrics in trivial.items()}
+        digits = _digits(table, column)
         number = paper.numbers.get(column)
         if column != WITH_GRAMMAR or number is not None or ours is not None:
             comparisons.append(Comparison(column, number, theirs, ours, digits, of.seeds, copies))
@@ -174,8 +204,27 @@ def _row(table: str, of: Table, paper: Row, lines: Sequence[Line]) -> ResultRow:
         shipped=_runs(paper.experiment, shipped),
         released=None if released is None else _runs(paper.released, released),
         comparisons=tuple(comparisons),
+        appendix=tuple(_appendix(table, of, paper, released, shipped)),
         missing=paper.missing,
     )
+
+
+def _appendix(
+    table: str, of: Table, paper: Row, released: Sequence[RunLine] | None, shipped: Sequence[RunLine]
+) -> Iterator[Comparison]:
+    for column, number in appendix.APPENDIX.get(paper.experiment, {}).items():
+        ours = measured(appendix.number(table, column, run) for run in shipped)
+        theirs = ours
+        if released is not None:
+            theirs = measured(appendix.number(table, column, run) for run in released)
+        digits = {appendix.MINUTES: 1, appendix.LENGTH_ERROR: 2}.get(column, _digits(table, column))
+        tested = column != appendix.MINUTES  # another machine
+        yield Comparison(column, number, theirs, ours, digits, of.seeds, {}, tested)
+
+
+def _digits(table: str, column: str) -> int:
+    """How many decimals the paper has."""
+    return 3 if column.endswith(CIDER) else 2 if table == "atis" else 1
 
 
 def _runs(experiment: str, runs: Sequence[RunLine]) -> Runs:
@@ -215,7 +264,7 @@ def _number(table: str, column: str, run: RunLine) -> float | None:
     split = {WITH_GRAMMAR: "test_grammar", "dev": "dev"}.get(column, "test")
     metrics = run.metrics(split)
     if metrics is None or table == "style":
-        return _score(metrics, column)
+        return scaled_score(metrics, column)
     return 100 * (metrics.exact_match if table == "mirror" else metrics.shares[ACCURACIES[table]])
 
 
@@ -225,12 +274,6 @@ def accuracy(by_length: Iterable[LengthGroup], lengths: range) -> float | None:
     right = sum(group.count * group.exact_match for group in groups)
     count = sum(group.count for group in groups)
     return float(100 * right / count) if count else None
-
-
-def _score(metrics: Metrics | None, name: str) -> float | None:
-    """Return a score, scaled as in the paper. METEOR is missing if Java was."""
-    score = None if metrics is None else metrics.scores.get(name)
-    return None if score is None else score * (1 if name == CIDER else 100)
 
 
 def _trivial(paper: Row, lines: Iterable[Line]) -> dict[str, Metrics | None]:

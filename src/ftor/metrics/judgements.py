@@ -16,6 +16,8 @@ from ftor.files import write_atomically
 from ftor.metrics import Tokens, Verdicts
 
 FORMAT = 1
+JUDGEMENTS_FILE = "judgements.json.gz"
+"""What a run writes into its folder at its end."""
 
 
 @dataclass(frozen=True, eq=False)

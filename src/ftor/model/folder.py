@@ -23,8 +23,7 @@ WORDS_FILE = "vocab.json"
 GRAMMAR_FILE = "grammar.cfg"
 WEIGHTS_FILE = "model.safetensors"
 PROGRAMS_FILE = "programs.json"
-METRICS_FILE, JUDGEMENTS_FILE = "metrics.json", "judgements.json.gz"
-CHECKPOINT_FILE = "checkpoint.safetensors"
+METRICS_FILE, CHECKPOINT_FILE = "metrics.json", "checkpoint.safetensors"
 """What a run writes at its end, and while it trains."""
 
 

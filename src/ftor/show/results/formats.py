@@ -109,6 +109,10 @@ def _values(table: ResultTable) -> dict[str, Any]:
         "far_beyond": [
             {"length": far.x, "strings": far.examples, "ours": _number(far.ours)} for far in table.far_beyond
         ],
+        "by_parameters": {
+            decoding: [{"parameters": p.x, "examples": p.examples, "ours": _number(p.ours)} for p in points]
+            for decoding, points in table.by_parameters.items()
+        },
     }
 
 
@@ -119,15 +123,17 @@ def _row_values(row: ResultRow) -> dict[str, Any]:
         "shipped": _runs(row.shipped),
         "released": None if row.released is None else _runs(row.released),
         "missing": row.missing or None,
-        "columns": {
-            compared.column: {
-                "paper": _number(compared.paper),
-                "released": _compared(compared, compared.released),
-                "shipped": _compared(compared, compared.ours),
-                "trivial": compared.trivial,
-            }
-            for compared in row.comparisons
-        },
+        "columns": {compared.column: _column(compared) for compared in row.comparisons},
+        "appendix": {compared.column: _column(compared) for compared in row.appendix},
+    }
+
+
+def _column(compared: Comparison) -> dict[str, Any]:
+    return {
+        "paper": _number(compared.paper),
+        "released": _compared(compared, compared.released),
+        "shipped": _compared(compared, compared.ours),
+        "trivial": compared.trivial,
     }
 
 

@@ -56,8 +56,12 @@ def grids(table: ResultTable) -> list[Grid]:
     parts = [_comparisons(table)]
     if table.runs:
         parts += [_seeds(table), _details(table)]
+    if any(row.appendix for row in table.rows):
+        parts.append(_appendix(table))
     if table.far_beyond:
         parts.append(_far_beyond(table))
+    if any(table.by_parameters.values()):
+        parts.append(_by_parameters(table))
     return parts
 
 
@@ -77,6 +81,10 @@ def notes(table: ResultTable) -> list[str]:
     if table.fewer_seeds:
         few = _listed((row.model, f"{row.split} {len(row.shipped.seeds)}") for row in table.fewer_seeds)
         lines.append(f"Fewer seeds than the paper's {table.paper_seeds}: {few}.")
+    released = [(row, row.released) for row in table.fewer_seeds_released if row.released]
+    if released:
+        few = _listed((row.model, f"{row.split} {len(runs.seeds)}") for row, runs in released)
+        lines.append(f"Fewer seeds with the {RELEASED}: {few}.")
     return lines
 
 
@@ -90,6 +98,26 @@ def _comparisons(table: ResultTable) -> Grid:
         for compared in row.comparisons
     ]
     return Grid(f"{table.title}: {table.measure}", header, lines, keys=3)
+
+
+def _appendix(table: ResultTable) -> Grid:
+    lines = [(row.model, row.split, *_comparison(row, each)) for row in table.rows for each in row.appendix]
+    header = ("model", "split", "measure", "paper", RELEASED, "difference", SHIPPED, "difference")
+    return Grid(f"{table.title}: the tables of the paper's appendix", header, lines, keys=3)
+
+
+def _by_parameters(table: ResultTable) -> Grid:
+    by_decoding = {
+        decoding: {point.x: point for point in points} for decoding, points in table.by_parameters.items()
+    }
+    header = ("parameters", "examples", *(_COLUMN_LABELS[decoding] for decoding in by_decoding), "seeds")
+    lines = []
+    for x, point in by_decoding[WITHOUT].items():
+        cells = (points[x].ours if x in points else None for points in by_decoding.values())
+        shown = (_measured(ours, 1) for ours in cells)
+        lines.append((str(x), str(point.examples), *shown, str(point.ours.n)))
+    caption = f"{table.title}: F→R on the document domain by the number of parameters, as shipped"
+    return Grid(caption, header, lines, keys=1)
 
 
 def _comparison(row: ResultRow, compared: Comparison) -> tuple[str, ...]:
