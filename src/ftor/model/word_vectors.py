@@ -80,7 +80,7 @@ def add_words(
     else:
         report.warn(f"{file}: no such file; {len(new)} words that are not in the model get random vectors")
     mean, deviation = embedding.moments.tolist()
-    embedding.add(torch.from_numpy(Vectors(by_word, size, mean, deviation).table(new)))
+    network.add_vectors(torch.from_numpy(Vectors(by_word, size, mean, deviation).table(new)))
     for word in new:
         source.add(word)
 
@@ -94,5 +94,5 @@ def _vector_file(path: Path, modified: int) -> VectorFile:
 def forget_words(network: Network, vocabularies: Vocabularies, kept: int) -> None:
     """Forget the words of `add_words`: all but the first `kept` of the source vocabulary."""
     if network.vectors is not None:
-        network.vectors.forget()
+        network.forget_vectors()
         vocabularies.source.keep(kept)

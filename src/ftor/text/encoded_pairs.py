@@ -72,7 +72,11 @@ class EncodedPairs:
         emphasised = None if self._emphasised is None else self._emphasised.padded(rows, padding=0)
         lengths = self.source.lengths[rows], self.target.lengths[rows]
         tensors = source, lengths[0], target, lengths[1], copyable, aligned, rows, emphasised
-        return Batch(*tensors, aligns_fertilities=self._align_fertilities)
+        reader, start = self.vocabularies.reader, self.vocabularies.start_token
+        vectors = None
+        if reader is not None:
+            vectors = reader.padded([self.pairs[row].source for row in rows.tolist()], start)
+        return Batch(*tensors, aligns_fertilities=self._align_fertilities, vectors=vectors)
 
 
 def _numbered(

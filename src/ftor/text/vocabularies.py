@@ -9,6 +9,7 @@ from torch import Tensor
 from ftor.text.batches import NO_CLASS, Copies, Ragged, SourceBatch
 from ftor.text.copying import Copying
 from ftor.text.emphasis import indicators
+from ftor.text.readers import Reader
 from ftor.text.reading import DataError, Pair
 from ftor.text.vocabulary import COPY, PAD, SOURCE_SPECIALS, START, UNKNOWN, Vocabulary
 
@@ -21,7 +22,12 @@ class Vocabularies:
         copying: the copy rules. The first target class then stands for a copy. None without copying.
         start_token: whether a start position comes before each source.
         lowercase: whether source words are lowercased to look them up.
+
+    Attributes:
+        reader: gives the vectors of source tokens in their context. None without a pretrained reader.
     """
+
+    reader: Reader | None = None
 
     def __init__(
         self,
@@ -165,6 +171,7 @@ class Vocabularies:
             copies,
             columns,
             None if emphasised is None else emphasised.padded(rows, padding=0),
+            None if self.reader is None else self.reader.padded(sources, self.start_token),
         )
 
     def _copies(self, tokens: Sequence[str]) -> list[int]:

@@ -14,6 +14,7 @@ from ftor._version import __version__
 from ftor.config import Config
 from ftor.datasets.fetching import sha256_of
 from ftor.datasets.glove import find_vectors
+from ftor.text.readers import Reader
 
 if sys.platform == "win32":
     import psutil
@@ -32,6 +33,12 @@ def machine() -> dict[str, Any]:
         f"torch {torch.__version__}",
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def pretrained_used(config: Config, data_folder: Path | None, reader: Reader | None) -> dict[str, Any]:
+    """The file of vectors and the reader that an experiment uses here."""
+    read = {} if reader is None else {"reader": {"name": reader.name, "parameters": reader.parameters}}
+    return vectors_used(config, data_folder) | read
 
 
 def vectors_used(config: Config, data_folder: Path | None) -> dict[str, Any]:

@@ -35,7 +35,7 @@ from ftor.training.checkpoint import Checkpoints
 from ftor.training.collapse import collapse, measure, sampled
 from ftor.training.data import TrainingData, check_grammar, wanted_alignments
 from ftor.training.evaluation import Evaluator, selection_key, shown_metrics
-from ftor.training.provenance import commit, machine, vectors_used
+from ftor.training.provenance import commit, machine, pretrained_used
 from ftor.training.resume import Snapshots, fingerprint
 from ftor.training.schedule import parameter_groups, set_learning_rates
 from ftor.training.state import RunState
@@ -84,7 +84,8 @@ class Trainer:
         self.state = RunState()
         self._watched = sampled(self.train_set)
         # Now, because the source tree and the data folder may change during training.
-        self._provenance = {"commit": commit(), **vectors_used(config, data.data_folder)}
+        used = pretrained_used(config, data.data_folder, self.model.vocabularies.reader)
+        self._provenance = {"commit": commit(), **used}
 
     def run(self) -> dict[str, Any]:
         """Train to the end, from the newest checkpoint if there is one.
