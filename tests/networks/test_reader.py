@@ -8,7 +8,7 @@ import torch
 
 import ftor
 from ftor.model.tensors import load_tensors
-from ftor.nn import ContextualEmbedding
+from ftor.nn.contextual import ContextualEmbedding
 from support import tiny_encoder
 from support.small_networks import ORDERS
 from support.tiny import run_here, train_arguments

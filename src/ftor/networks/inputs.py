@@ -31,8 +31,23 @@ class Input(NamedTuple):
     places: Tensor | None = None
 
     @classmethod
-    def of_types(cls, tokens: Tensor, places: Tensor) -> "Input":
-        """Embeddings that do not depend on the context."""
+    def of_types(
+        cls, embedding: nn.Module, source: Tensor, emphasis: Tensor | None, emphasised: Tensor | None
+    ) -> "Input":
+        """Embeddings that do not depend on the context.
+
+        Args:
+            embedding: from ids to vectors (…, D).
+            source: (B, n), the ids.
+            emphasis: (D,), h, which is added to emphasised tokens.
+            emphasised: (B, n), e, which of them are.
+        """
+        if emphasis is None or emphasised is None:
+            ids, places = torch.unique(source, return_inverse=True)
+            tokens = embedding(ids)
+        else:  # a word that is emphasised in one place and not in another is two tokens
+            kinds, places = torch.unique(2 * source + emphasised, return_inverse=True)
+            tokens = embedding(kinds // 2) + (kinds % 2)[:, None] * emphasis
         return cls(F.embedding(places, tokens), tokens, places)
 
     def projected(self, encoder: Projects) -> Tensor:

@@ -17,13 +17,13 @@ from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Netw
 from ftor.nn import (
     AutoregressiveDecoder,
     BiLSTM,
-    ContextualEmbedding,
     FertilityLayer,
     HighwayBiLSTM,
     IndependentDecoder,
     PretrainedEmbedding,
     ReorderingLayer,
 )
+from ftor.nn.contextual import ContextualEmbedding
 from ftor.nn.padding import inside, padded_rows
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
@@ -107,10 +107,7 @@ class Transducer(Network):
     ) -> Reading:
         """Encode `source` (B, n) ids with `lengths` (B,).
 
-        Args:
-            source, lengths: the ids.
-            emphasised: (B, n), e in x = embedding + e·h.
-            vectors: (B, n, E), those of a pretrained reader.
+        `emphasised` (B, n) is e in x = embedding + e·h, `vectors` (B, n, E) are those of a pretrained reader.
         """
         config = self.config
         fertility, reordering, decoder = self._inputs(source, emphasised, vectors)
@@ -141,7 +138,7 @@ class Transducer(Network):
 
     def _inputs(self, source: Tensor, emphasised: Tensor | None, vectors: Tensor | None) -> Inputs:
         """What the parts read of `source` (B, n)."""
-        types = Input.of_types(*self._distinct_tokens(source, emphasised))
+        types = Input.of_types(self.embedding, source, self.emphasis, emphasised)
         if self.contextual is None:
             return Inputs.all(types)
         if vectors is None:
@@ -150,15 +147,6 @@ class Transducer(Network):
         if self.emphasis is not None and emphasised is not None:
             context = context + emphasised[..., None] * self.emphasis
         return Inputs.with_context(types, context, self.config)
-
-    def _distinct_tokens(self, source: Tensor, emphasised: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The embeddings (W, D) of the batch's distinct tokens, and which of them is where (B, n)."""
-        if self.emphasis is None or emphasised is None:
-            ids, places = torch.unique(source, return_inverse=True)
-            return self.embedding(ids), places
-        # A word that is emphasised in one place and not in another is two tokens.
-        kinds, places = torch.unique(2 * source + emphasised, return_inverse=True)
-        return self.embedding(kinds // 2) + (kinds % 2)[:, None] * self.emphasis, places
 
     def align(self, reading: Reading, lengths: Tensor) -> Alignment:
         """Align the source with outputs of `lengths` (B,)."""

@@ -1,6 +1,5 @@
 """Layers over the distributions, and the other layers of the networks."""
 
-from ftor.nn.contextual import ContextualEmbedding
 from ftor.nn.decoder import AutoregressiveDecoder, IndependentDecoder
 from ftor.nn.embedding import PretrainedEmbedding
 from ftor.nn.encoder import BiLSTM, HighwayBiLSTM
@@ -10,7 +9,6 @@ from ftor.nn.reordering import ReorderingLayer
 __all__ = [
     "AutoregressiveDecoder",
     "BiLSTM",
-    "ContextualEmbedding",
     "FertilityLayer",
     "HighwayBiLSTM",
     "IndependentDecoder",

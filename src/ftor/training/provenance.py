@@ -14,7 +14,7 @@ from ftor._version import __version__
 from ftor.config import Config
 from ftor.datasets.fetching import sha256_of
 from ftor.datasets.glove import find_vectors
-from ftor.text.readers import Reader
+from ftor.model.model import Model
 
 if sys.platform == "win32":
     import psutil
@@ -35,8 +35,9 @@ def machine() -> dict[str, Any]:
     }
 
 
-def pretrained_used(config: Config, data_folder: Path | None, reader: Reader | None) -> dict[str, Any]:
-    """The file of vectors and the reader that an experiment uses here."""
+def pretrained_used(model: Model, data_folder: Path | None) -> dict[str, Any]:
+    """The file of vectors and the reader that a new model uses here."""
+    config, reader = model.config, model.vocabularies.reader
     read = {} if reader is None else {"reader": {"name": reader.name, "parameters": reader.parameters}}
     return vectors_used(config, data_folder) | read
 

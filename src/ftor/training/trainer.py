@@ -84,8 +84,7 @@ class Trainer:
         self.state = RunState()
         self._watched = sampled(self.train_set)
         # Now, because the source tree and the data folder may change during training.
-        used = pretrained_used(config, data.data_folder, self.model.vocabularies.reader)
-        self._provenance = {"commit": commit(), **used}
+        self._provenance = {"commit": commit(), **pretrained_used(self.model, data.data_folder)}
 
     def run(self) -> dict[str, Any]:
         """Train to the end, from the newest checkpoint if there is one.
