@@ -36,9 +36,9 @@ class EncodedPairs:
         self._emphasised = vocabularies.emphasised([p.source for p in pairs], [p.emphasis for p in pairs])
         if vocabularies.copying is not None:
             numbers: dict[str, int] = {}
-            key, start = vocabularies.copying.key, [NO_STRING] if vocabularies.start_token else []
-            self._source_strings = _numbered([p.source for p in pairs], key, start, numbers)
-            self._target_strings = _numbered([p.target for p in pairs], key, [], numbers)
+            copying, start = vocabularies.copying, [NO_STRING] if vocabularies.start_token else []
+            self._source_strings = _numbered([p.source for p in pairs], copying.source_key, start, numbers)
+            self._target_strings = _numbered([p.target for p in pairs], copying.key, [], numbers)
 
     def _numbers(self, pair: Pair) -> tuple[list[int], list[int]]:
         """The ids and classes of a pair. An error names its line."""
