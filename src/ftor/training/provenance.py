@@ -12,8 +12,8 @@ import torch
 
 from ftor._version import __version__
 from ftor.config import Config
-from ftor.datasets.fetching import sha256_of
 from ftor.datasets.glove import find_vectors
+from ftor.datasets.published import sha256_of
 from ftor.model.model import Model
 
 if sys.platform == "win32":

@@ -12,11 +12,9 @@ from typing import Any, cast
 
 import torch
 import torch.distributed.nn.functional  # imported later, its defaults would hold the process group
-from accelerate import Accelerator
-from accelerate.utils import DistributedDataParallelKwargs
 from torch import Tensor
 
-from ftor.config import Config, ConfigError
+from ftor.config import Config
 from ftor.errors import FtorError
 from ftor.files import clear_unfinished, write_json, write_text
 from ftor.metrics.judgements import write_judgements
@@ -30,6 +28,7 @@ from ftor.reporting import Count, Report, percent
 from ftor.text.batches import Batch, bucketed
 from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.seeds import derived_seed
+from ftor.training.accelerating import accelerator_of
 from ftor.training.averaging import averaged
 from ftor.training.checkpoint import Checkpoints
 from ftor.training.collapse import collapse, measure, sampled
@@ -60,7 +59,7 @@ class Trainer:
         self.config, self.data, self.folder, self.report = config, data, folder, report
         settings = config.training
         self._shown = shown_metrics(config, data.data_folder, report)
-        self.accelerator = _accelerator(config, folder)
+        self.accelerator = accelerator_of(config, folder)
         torch.manual_seed(settings.seed)
         checkpoints = Checkpoints(folder)
         started = folder if checkpoints.newest.exists() else None
@@ -345,16 +344,3 @@ class Trainer:
         history = self.state.history
         dev = [f"dev {percent(history[-1]['dev_exact_match'])}"] if history else []
         return " ".join([f"epoch {self.state.epoch + 1}", *shown, *dev])
-
-
-def _accelerator(config: Config, folder: Path) -> Accelerator:
-    settings = config.training
-    if settings.precision == "fp16" and not torch.accelerator.is_available():
-        raise ConfigError("training.precision: fp16 needs a GPU; bf16 works everywhere")
-    unused = DistributedDataParallelKwargs(find_unused_parameters=config.model.may_skip_parameters)
-    return Accelerator(
-        mixed_precision=settings.precision,
-        log_with=settings.trackers or None,
-        project_dir=folder,
-        kwargs_handlers=[unused],
-    )
