@@ -52,7 +52,7 @@ def train(folder: Path) -> Path:
 
 def measured(model: Path, lines: Path, jobs: int) -> tuple[float, str]:
     """Lines per second of one run, without its first quarter, in which processes start, and its output."""
-    request, output = Request(str(model)), hashlib.sha256()
+    request, output = Request((str(model),)), hashlib.sha256()
     chunks = list(read_chunks([lines], "text", SILENT))
     warm, counted, begin = len(chunks) // 4, 0, 0.0
     for number, (chunk, answers) in enumerate(predict_in_processes(request, jobs, iter(chunks))):

@@ -1,5 +1,6 @@
 """Sequence transduction that generalises: exact, fast fertility and reordering layers, and models of them."""
 
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from ftor._version import __version__
 if TYPE_CHECKING:
     from ftor import nn, ops
     from ftor.distributions import Fertility, FertilityGivenLength, SeparablePermutation
+    from ftor.model.committee import How
     from ftor.model.model import Model
     from ftor.text import programs
     from ftor.trees import PermutationTree
@@ -37,18 +39,25 @@ _MODULES = {
 _ROOMS = {"nn": "ftor.nn", "ops": "ftor.ops", "programs": "ftor.text.programs"}
 
 
-def load(folder: str | Path, device: str = "cpu", data_folder: str | Path | None = None) -> "Model":
+def load(
+    folder: "str | Path | Sequence[str | Path]",
+    device: str = "cpu",
+    data_folder: str | Path | None = None,
+    committee: "How" = "log",
+) -> "Model":
     """Load a trained model: `ftor.load("runs/mirror-0").predict(["a b c"])[0].text`.
 
     Args:
         folder: a model folder, as `ftor train` and `Model.save` write it, or a model on the Hugging Face hub:
-            `hf://owner/name` or `hf://owner/name@revision`.
+            `hf://owner/name` or `hf://owner/name@revision`. Several become a committee.
         device: the torch device of the network.
         data_folder: where vectors of new words and the facts of a dataset are, if not in the usual folders.
+        committee: what several models average: "log" for the logarithms of their probabilities, "arithmetic"
+            for the probabilities, "soup" for their weights.
     """
-    from ftor.model.model import Model  # here for start-up time
+    from ftor.model.committee import load_models  # here for start-up time
 
-    return Model.load(folder, device, None if data_folder is None else Path(data_folder))
+    return load_models(folder, committee, device, None if data_folder is None else Path(data_folder))
 
 
 def __getattr__(name: str) -> Any:

@@ -133,5 +133,5 @@ def test_missing_data_is_one_error_and_nothing_runs(tmp_path, monkeypatch):
     (tmp_path / "nothing").mkdir()
     finished = run_here("reproduce", "geo", "--data-dir", tmp_path / "nothing", "--ledgers", tmp_path)
     assert finished.code == 1
-    assert finished.err.startswith("error: geo-iid: geo/iid_train.tsv: no such file")
+    assert finished.err.startswith("error: 11 files are missing, such as geo/iid_train.tsv; to download ")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["nothing"]

@@ -1,5 +1,6 @@
 """Fetching datasets over real HTTP from this machine: checksums, broken transfers, and what is left after."""
 
+import dataclasses
 import hashlib
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -245,12 +246,57 @@ def test_a_part_that_was_whole_already(fetch, tmp_path, site):
 
 
 def test_vectors_have_no_checksum_of_their_own(fetch, tmp_path, site):
-    files = {"glove.6B.200d.txt": VECTORS, "glove.6B.50d.txt": VECTORS}
+    files = dict.fromkeys([f"glove.6B.{size}d.txt" for size in (50, 100, 200, 300)], VECTORS)
     site.files["/glove.zip"] = zip_of(files)
     finished = fetch("glove", "--url", f"{site.url}/glove.zip")
     assert finished.code == 0, finished.err
-    assert "warning: no checksum is known of glove.6B.200d.txt; --sha256 demands one" in finished.err
-    assert tree(tmp_path) == ["data/glove.6B.200d.txt"]
+    unknown = "glove.6B.100d.txt, glove.6B.200d.txt"
+    assert f"warning: no checksum is known of {unknown}; --sha256 demands one" in finished.err
+    assert tree(tmp_path) == ["data/glove.6B.100d.txt", "data/glove.6B.200d.txt"]
+
+
+def test_vectors_whose_transfer_breaks_off(fetch, tmp_path, site, monkeypatch):
+    """As for any other archive: it goes on, and the archive has its checksum."""
+    content = b"".join(b"word%d 0.1 %d\n" % (n, n * n) for n in range(5000))
+    archive = zip_of({"glove.6B.100d.txt": content, "glove.6B.200d.txt": content})
+    site.files["/glove.zip"], site.cuts = archive, [1000]
+    download = Download(f"{site.url}/glove.zip", hashlib.sha256(archive).hexdigest())
+    glove = dataclasses.replace(DATASETS["glove"], downloads=(download,))
+    monkeypatch.setitem(DATASETS, "glove", glove)
+    finished = fetch("glove")
+    assert finished.code == 0, finished.err
+    assert [wanted for _, wanted in site.asked] == [None, "bytes=1000-"]
+    assert (tmp_path / "data/glove.6B.100d.txt").read_bytes() == content
+    site.files["/glove.zip"] = archive + b"?"
+    assert f"expected sha256 {download.sha256}, found" in fetch("glove", "--to", "new").err
+    assert not (tmp_path / "new").exists()
+
+
+def test_reproduce_downloads_what_is_missing(fetch, tmp_path, site, monkeypatch):
+    """Without --fetch it says so in one line. The runs are not started."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    style = dict.fromkeys(DATASETS["style"].files)
+    archive = zip_of(dict.fromkeys([*style, "glove.6B.100d.txt", "glove.6B.200d.txt"], b"no pairs"))
+    site.files["/all.zip"] = archive
+    download = Download(f"{site.url}/all.zip", hashlib.sha256(archive).hexdigest())
+    monkeypatch.setitem(
+        DATASETS, "style", PublishedDataset("style", style, (download,), check=lambda path: None)
+    )
+    glove = dataclasses.replace(DATASETS["glove"], downloads=(download,), check=lambda path: None)
+    monkeypatch.setitem(DATASETS, "glove", glove)
+    monkeypatch.setattr("ftor.jobs.run_jobs", lambda reproduction, *_: reproduction)
+    words = ("reproduce", "style", "--seeds", "1", "--ledgers", "mine")
+    finished = run_here(*words)
+    assert finished.code == 1
+    assert finished.err == (
+        "error: 10 files are missing, such as ATP/train.tsv; to download them: ftor data fetch glove style, "
+        "or add --fetch\n"
+    )
+    assert not (tmp_path / "data").exists()
+    finished = run_here(*words, "--fetch")
+    assert f"loading {site.url}/all.zip" in finished.err
+    assert tree(tmp_path / "data") == sorted([*style, "glove.6B.100d.txt", "glove.6B.200d.txt"])
+    assert len(site.asked) == 1
 
 
 def test_more_than_anybody_publishes(fetch, tmp_path, monkeypatch):

@@ -85,9 +85,12 @@ class TestRequiredFiles:
             require_files(Config.load("geo-iid"), None)
         for split in ("train", "dev", "test"):
             write(tmp_path / f"data/geo/iid_{split}.tsv")
-        with pytest.raises(DataError, match=r"^geo-iid: glove.6B.100d.subset.txt: no .* fetch glove$"):
+        with pytest.raises(DataError, match=r"^geo-iid: glove.6B.100d.txt: no .* fetch glove$"):
             require_files(Config.load("geo-iid"), None)
-        write(tmp_path / "data/glove.6B.100d.subset.txt", "a 1 2\n")
+        write(tmp_path / "data/glove.6B.100d.txt", "a 1 2\n")
+        with pytest.raises(DataError, match=r"^geo-iid: geo/geobase.pl: no .* fetch geobase$"):
+            require_files(Config.load("geo-iid"), None)
+        write(tmp_path / "data/geo/geobase.pl", "")
         require_files(Config.load("geo-iid"), None)
 
     def test_so_is_the_folder_that_the_user_names(self, tmp_path):

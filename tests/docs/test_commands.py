@@ -161,7 +161,7 @@ def add_files_of(page, folder, trained):
     if page == "docs/how-to/corpora.md":
         parquet.write_table(pyarrow.table({"sentence": ["a b", "c d e"]}), folder / "sentences.parquet")
     if page in ("docs/how-to/corpora.md", "docs/how-to/use-a-model.md", "docs/how-to/evaluate.md"):
-        for name in ("mirror-0", "mine-0"):
+        for name in ("mirror-0", "mine-0", "mine-1"):
             shutil.copytree(trained, folder / "runs" / name)
     if page in ("docs/how-to/programs.md", "docs/how-to/evaluate.md"):
         shutil.copytree(ROOT / "examples/home/programs", folder / "examples/home/programs")

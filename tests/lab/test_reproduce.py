@@ -14,6 +14,7 @@ from ftor.lab.lines import read_line
 from ftor.lab.paper import TABLES
 from ftor.lab.reproduce import Reproduction, headline, plan_runs
 from ftor.metrics.judgements import Judgements, write_judgements
+from ftor.reporting import SILENT
 from ftor.show.board import Board
 from ftor.show.progress import TerminalReport
 from ftor.text.reading import DataError
@@ -118,10 +119,15 @@ def test_the_ledger_says_what_the_run_is_of(tmp_path):
 def test_missing_data_is_told_before_anything_runs(tmp_path):
     runs = planned(tmp_path, "geo", "mirror", seeds=1)
     with pytest.raises(
-        DataError, match=r"geo-iid: geo/iid_train.tsv: no such file; looked in .*ftor data fetch"
+        DataError,
+        match=r"11 files are missing, such as geo/iid_train.tsv; .* fetch geo geobase glove, or add",
     ):
-        Reproduction(runs, tmp_path).require_data(tmp_path)
-    Reproduction(planned(tmp_path, "mirror", seeds=1), tmp_path).require_data(tmp_path)  # it is generated
+        Reproduction(runs, tmp_path).require_data(tmp_path, None, SILENT)
+    mirror = Reproduction(planned(tmp_path, "mirror", seeds=1), tmp_path)
+    mirror.require_data(tmp_path, None, SILENT)  # it is generated
+    own = Reproduction(planned(tmp_path, "geo", seeds=1, overrides=["data.train=my.tsv"]), tmp_path)
+    with pytest.raises(DataError, match=r"files are missing, such as my.tsv; "):
+        own.require_data(tmp_path, tmp_path, SILENT)  # nobody has published it
 
 
 def reproduce(tmp_path, executor, seeds=2):

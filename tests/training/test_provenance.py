@@ -1,5 +1,6 @@
 """Where a result comes from."""
 
+import hashlib
 import re
 import subprocess
 from datetime import UTC, datetime, timedelta
@@ -7,7 +8,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import ftor
-from ftor.training.provenance import commit, machine
+from ftor.config import Config
+from ftor.datasets import glove
+from ftor.training.provenance import commit, machine, vectors_used
 
 
 def git(folder, *arguments):
@@ -65,3 +68,14 @@ def test_the_machine_is_described():
     assert found["peak_memory_mb"] > 10
     assert re.fullmatch(r"\w+, \d+ cores, \d+ used, torch \S+", found["machine"])
     assert abs(datetime.now(UTC) - datetime.fromisoformat(found["finished"])) < timedelta(minutes=1)
+
+
+def test_the_file_of_vectors_is_named(tmp_path):
+    config = Config.load("geo-iid")
+    assert vectors_used(Config.load("mirror"), tmp_path) == vectors_used(config, tmp_path) == {}
+    (tmp_path / glove.EXCERPT).write_bytes(glove.PUBLIC_BEGINNING + b"1\n")
+    used = vectors_used(config, tmp_path)["vectors"]
+    assert (used["file"], used["stands_for"]) == (glove.EXCERPT, glove.PUBLIC)
+    assert used["sha256"] == hashlib.sha256(glove.PUBLIC_BEGINNING + b"1\n").hexdigest()
+    (tmp_path / glove.PUBLIC).write_bytes(b"the 1\n")
+    assert vectors_used(config, tmp_path)["vectors"].keys() == {"file", "sha256"}

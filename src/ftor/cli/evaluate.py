@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ftor.cli.options import (
+    CommitteeMean,
     DataDir,
     GrammarOption,
     Ledger,
@@ -24,7 +25,13 @@ from ftor.show.progress import TerminalReport
 
 def evaluate(
     folder: ModelFolder,
-    file: Annotated[Path, typer.Argument(metavar="FILE.tsv", help="Pairs: source, tab, gold target.")],
+    rest: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[DIR]... FILE.tsv",
+            help="Pairs: source, tab, gold target. More models before it make a committee.",
+        ),
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.html", help="Also write a report to look at in a browser.")
@@ -40,6 +47,7 @@ def evaluate(
             "Default: where the configuration has them.",
         ),
     ] = None,
+    committee: CommitteeMean = "log",
     lengths: Lengths = None,
     grammar: GrammarOption = "own",
     data_dir: DataDir = None,
@@ -58,6 +66,7 @@ def evaluate(
     import ftor  # here for start-up time
     from ftor.lab.ledger import append
     from ftor.metrics.judgements import Judgements, digest
+    from ftor.model.committee import Committee
     from ftor.show import reliability as show_reliability
     from ftor.show.metrics import tables
     from ftor.training.provenance import commit, machine
@@ -65,7 +74,10 @@ def evaluate(
     if report is not None:
         _check_report(report)
     use_threads(threads)
-    model = ftor.load(folder, data_folder=data_dir)
+    *others, file = *rest[:-1], Path(rest[-1])
+    model = ftor.load([folder, *others], data_folder=data_dir, committee=committee)
+    if ledger is not None and isinstance(model, Committee):
+        raise FtorError("--ledger: a ledger has the results of single runs, not of committees")
     if plot is not None:
         check_figure(plot, "--plot")
         if model.calibration is None:

@@ -19,6 +19,14 @@ ModelFolder = Annotated[
     str,  # not a path, which would make one slash of two
     typer.Argument(metavar="DIR", help="A model folder, as ftor train writes it, or hf://owner/name."),
 ]
+CommitteeMean = Annotated[
+    Literal["log", "arithmetic", "soup"],
+    typer.Option(
+        "--committee",
+        help="What several models average: the logarithms of their probabilities, the probabilities, or "
+        "their weights.",
+    ),
+]
 DataDir = Annotated[
     Path | None,
     typer.Option(
@@ -111,6 +119,14 @@ def _is_model(source: str) -> bool:
     from ftor.grammar import shipped_grammars  # here for start-up time
 
     return source not in shipped_grammars() and (source.startswith("hf://") or Path(source).is_dir())
+
+
+def leading_models(names: list[str]) -> tuple[list[str], list[str]]:
+    """Split arguments into the models at their beginning, and the rest. The first is always a model."""
+    from ftor.model.committee import is_model  # here for start-up time
+
+    first = next((place for place, name in enumerate(names) if place and not is_model(name)), len(names))
+    return names[:first], names[first:]
 
 
 def use_threads(threads: int) -> None:

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ftor.cli.options import (
+    CommitteeMean,
     DataDir,
     GrammarOption,
     Lengths,
     ModelFolder,
     Threads,
+    leading_models,
 )
 from ftor.show.progress import TerminalReport
 
@@ -23,9 +25,12 @@ if TYPE_CHECKING:
 
 def predict(
     folder: ModelFolder,
-    sentences: Annotated[
+    rest: Annotated[
         list[str] | None,
-        typer.Argument(metavar="SENTENCE", help="Without any: the lines of --input, or of stdin."),
+        typer.Argument(
+            metavar="[DIR]... [SENTENCE]...",
+            help="More models make a committee. Sentences: without any, the lines of --input, or of stdin.",
+        ),
     ] = None,
     inputs: Annotated[
         list[Path] | None,
@@ -65,6 +70,7 @@ def predict(
         typer.Option(metavar="P", min=0, max=1, help="Abstain if the answer is right with less than P."),
     ] = None,
     batch_size: Annotated[int | None, typer.Option(metavar="N", min=1, help="Sentences per batch.")] = None,
+    committee: CommitteeMean = "log",
     data_dir: DataDir = None,
     threads: Threads = 1,
 ) -> None:
@@ -75,9 +81,10 @@ def predict(
     """
     from ftor.jobs.corpora import Request, predict_corpus  # here for start-up time
 
+    folders, sentences = leading_models([folder, *(rest or [])])
     _check_usage(sentences, inputs, output, resume, ray)
     request = Request(
-        folder,
+        tuple(folders),
         data_dir,
         grammar,
         alignment,
@@ -88,6 +95,7 @@ def predict(
         batch_size,
         n_best,
         min_confidence,
+        committee,
     )
     report = TerminalReport()
     chunks, size = _chunks(sentences, inputs, column, ray is not None, report)
@@ -96,7 +104,7 @@ def predict(
 
 
 def _check_usage(
-    sentences: list[str] | None, inputs: list[Path] | None, output: Path | None, resume: bool, ray: str | None
+    sentences: list[str], inputs: list[Path] | None, output: Path | None, resume: bool, ray: str | None
 ) -> None:
     """Refuse options that do not go together."""
     if sentences and inputs:
@@ -112,7 +120,7 @@ def _check_usage(
 
 
 def _chunks(
-    sentences: list[str] | None,
+    sentences: list[str],
     inputs: list[Path] | None,
     column: str,
     on_cluster: bool,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ftor.cli.options import DataDir, TableName
+from ftor.cli.options import DataDir, TableName, target_folder
 from ftor.cli.output import show
 from ftor.show.progress import TerminalReport
 
@@ -60,6 +60,9 @@ def reproduce(
         "results"
     ),
     data_dir: DataDir = None,
+    fetch: Annotated[
+        bool, typer.Option("--fetch", help="Download the published files that are missing.")
+    ] = False,
 ) -> None:
     """Run the experiments of one of the paper's tables with several seeds.
 
@@ -92,7 +95,7 @@ def reproduce(
         report.say(f"{ledgers} has all of the runs ({len(statuses)})")
     else:
         if ray is None:  # a cluster's nodes may have folders of their own
-            reproduction.require_data(data_dir)
+            reproduction.require_data(data_dir, target_folder(data_dir) if fetch else None, report)
         with lock_folder(out, "ftor reproduce"):
             run_jobs(reproduction, _executor(ray, jobs, report), Board(report, reproduction))
     if settings and any(status.state == "done" for status in statuses):

@@ -8,6 +8,7 @@ from ftor.config.sections import Section
 
 Order = Literal["fertility-reordering", "reordering-fertility", "fertility"]
 Side = Literal["source", "target"]
+Reads = Literal["type", "context", "both"]
 
 
 class NetworkConfig(Section):
@@ -30,6 +31,11 @@ class NetworkConfig(Section):
     wants_gpu: ClassVar[bool] = False
 
     architecture: str
+
+    @property
+    def pretrained_reader(self) -> str | None:
+        """The frozen encoder whose vectors the network reads, if any."""
+        return None
 
     @property
     def description(self) -> str:
@@ -97,6 +103,12 @@ class TransducerConfig(NetworkConfig):
     width: int = Field(200, ge=2, multiple_of=2, description="D, size of embeddings and encoder outputs")
     embedding: Literal["normal", "xavier"] = Field("normal", description="initial values; xavier is smaller")
     train_vectors: bool = Field(False, description="whether pretrained vectors change in training")
+    reader: str | None = Field(
+        None, description="a frozen pretrained encoder: a folder of transformers' layout, or a hub name"
+    )
+    fertility_reads: Reads = Field("context", description="with a reader: type vectors, its own, or both")
+    reordering_reads: Reads = Field("context", description="the same for the reordering")
+    decoder_reads: Reads = Field("context", description="the same for the decoder")
     encoder_layers: int = Field(2, ge=1, description="layers of each encoder")
     recurrent_dropout: float = Field(0.1, ge=0, lt=1, description="between time steps, highway encoder only")
     layer_dropout: float = Field(0.1, ge=0, lt=1, description="between the layers of an encoder")
@@ -121,6 +133,11 @@ class TransducerConfig(NetworkConfig):
         0.5, ge=0, le=1, description="of the transducer beside the rescorer; dev pairs fit it"
     )
     candidates: int = Field(20, ge=1, description="outputs of each length that the rescorer ranks")
+
+    @property
+    def pretrained_reader(self) -> str | None:
+        """The frozen encoder, if any."""
+        return self.reader
 
     @model_validator(mode="after")
     def _the_rescorer_knows_all_tokens(self) -> Self:
@@ -171,8 +188,11 @@ class TransducerConfig(NetworkConfig):
 
     @property
     def may_skip_parameters(self) -> bool:
-        """An autoregressive decoder reads no output before the first: targets of one token do not use it."""
-        return self.decoder == "autoregressive"
+        """Whether some parameters are unused: type vectors that nothing reads, or the autoregressive decoder.
+
+        That decoder reads no output before the first: targets of one token do not use it.
+        """
+        return self.decoder == "autoregressive" or self.reader is not None
 
     def longest_target(self, positions: int) -> int:
         """Every source position is copied at most `max_fertility` times."""

@@ -16,6 +16,8 @@ from ftor.config.architectures import DEFAULT_ARCHITECTURE, ModelConfig, Transdu
 from ftor.config.complaints import ConfigError, complaint, hint, section_keys, unknown_key
 from ftor.config.sections import DataConfig, DecodingConfig, Section, TrainingConfig
 
+_EARLIER_NAMES = {"glove.6B.100d.txt": "glove.6B.100d.subset.txt"}
+"""Files of vectors under the names that hashes know them by. The second is an excerpt of the first."""
 _EXPERIMENTS = resources.files("ftor.config.experiments")
 
 
@@ -80,6 +82,9 @@ class Config(Section):
             exclude={"name": True, "training": {"seed", "trackers", "checkpoint_minutes"}},
             exclude_defaults=True,  # a key that is added later does not change it
         )
+        data = values.get("data", {})
+        if data.get("vectors") in _EARLIER_NAMES:
+            data["vectors"] = _EARLIER_NAMES[data["vectors"]]
         return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -2,11 +2,15 @@
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Tokenizer = Literal["whitespace", "english"]
 Aligner = Literal["ibm1", "poisson", "sparse"]
 Programs = Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix", "tokens", "grammar"]
+
+
+FORMS = ("cardinal", "ordinal", "hour", "underscores", "double-quotes", "single-quotes")
+"""The rules of `data.copy_forms`, which `ftor.text.forms` has."""
 
 
 class Section(BaseModel):
@@ -33,6 +37,9 @@ class DataConfig(Section):
         "open", description="whether words that are no target class can be copied"
     )
     copy_case: Literal["same", "any"] = Field("same", description="any: words that differ in case are copies")
+    copy_forms: str = Field(
+        "", description=f"forms in which words are copied, separated by spaces: {', '.join(FORMS)}"
+    )
     no_copy: list[str] = Field([], description="target tokens that are never trained as copies")
     max_length: int | None = Field(
         None,
@@ -51,6 +58,14 @@ class DataConfig(Section):
         0.98, gt=0, description="share of children that join with their parent; 2: none"
     )
     unit_count: int = Field(5, ge=1, description="least number of pairs of units that are joined")
+
+    @field_validator("copy_forms")
+    @classmethod
+    def _forms_exist(cls, names: str) -> str:
+        for name in names.split():
+            if name not in FORMS:
+                raise ValueError(f"expected some of {', '.join(FORMS)}, found {name!r}")
+        return names
 
 
 class TrainingConfig(Section):

@@ -55,6 +55,7 @@ class PublishedDataset:
         max_bytes: no file is larger. An archive that unpacks to more is damaged or malicious.
         judges: gives the accuracies of the task, given the user's data folder. The first selects models.
         scorers: gives the scores of all outputs together. The report receives what cannot be computed.
+        judged_with: further files that the judges read.
         grouping: what examples are grouped by, besides their length.
         generate: makes the pairs of each split, for users who do not have the files.
     """
@@ -69,6 +70,7 @@ class PublishedDataset:
     max_bytes: int = 32 * MEGABYTE
     judges: Callable[[Path | None], tuple[Judge, ...]] = lambda data_folder: ()
     scorers: Callable[[Report | None], tuple[Scorer, ...]] = lambda report: ()
+    judged_with: tuple[str, ...] = ()
     grouping: Grouping | None = None
     generate: Callable[[], dict[str, list[tuple[str, str]]]] | None = None
 

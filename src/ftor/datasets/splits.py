@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ftor.config import Config, ConfigError
 from ftor.datasets import DATASETS, TASKS
-from ftor.datasets.folders import data_folders, find_file, missing, require_file
+from ftor.datasets.folders import data_folders, find_file, missing
+from ftor.datasets.glove import find_vectors
 from ftor.reporting import Report
 from ftor.text.reading import DataError, Pair, PairsFile, write_pairs
 
@@ -78,16 +79,34 @@ def hold_out(pairs: list[Pair], report: Report) -> tuple[list[Pair], list[Pair]]
     return [pair for number, pair in enumerate(pairs, 1) if number % HELD_OUT], dev
 
 
-def require_files(config: Config, data_folder: Path | None) -> None:
-    """Raise a `DataError` if a file of the experiment is missing. Called before many runs begin."""
+def files_of(config: Config) -> list[str]:
+    """The files that an experiment names, and those that its outputs are judged with."""
+    data = config.data
+    judged_with = DATASETS[data.task].judged_with if data.task in DATASETS else ()
+    return [
+        name for name in (data.train, data.dev, data.test, data.vectors, *judged_with) if name is not None
+    ]
+
+
+def missing_files(config: Config, data_folder: Path | None) -> list[str]:
+    """The files of an experiment that are in no data folder, without those that can be generated."""
     data = config.data
     data_folders(data_folder)  # raises if there is no such folder
     if data.train is None:
         raise DataError(f"{config.name}: data.train: no TSV file")
-    pairs = () if _generator(data.task) else (data.train, data.dev, data.test)
-    for name in (*pairs, data.vectors):
-        if name is not None:
-            require_file(name, data_folder, config.name, how_to_get([name]))
+    generated = [data.train, data.dev, data.test] if _generator(data.task) else []
+    return [
+        name
+        for name in files_of(config)
+        if name not in generated
+        and not (find_vectors(name, data_folder) if name == data.vectors else _found(name, data_folder))
+    ]
+
+
+def require_files(config: Config, data_folder: Path | None) -> None:
+    """Raise a `DataError` if a file of the experiment is missing. Called before many runs begin."""
+    for name in missing_files(config, data_folder):
+        raise DataError(f"{config.name}: {missing(name, data_folder)}{_hint([name])}")
 
 
 def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Report) -> dict[str, Path]:
@@ -101,8 +120,7 @@ def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Re
     files = {
         split: _own_file(generated / name)
         or _own_file(Path(os.path.normpath(run_folder / name)))  # the folders may not exist yet
-        or find_file(name, data_folder)
-        or _own_file(Path(name))
+        or _found(name, data_folder)
         for split, name in names.items()
     }
     paths = {split: _from_here(path) for split, path in files.items() if path is not None}
@@ -112,8 +130,7 @@ def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Re
     generate = _generator(config.data.task)
     if generate is None or paths:
         absent = [name for split, name in names.items() if split not in paths]
-        hint = how_to_get(absent)
-        raise DataError(missing(", ".join(absent), data_folder) + (f"; {hint}" if hint else ""))
+        raise DataError(missing(", ".join(absent), data_folder) + _hint(absent))
     pairs = generate()
     paths = {split: generated / name for split, name in names.items()}
     for split, path in paths.items():
@@ -122,11 +139,15 @@ def _find(config: Config, data_folder: Path | None, run_folder: Path, report: Re
     return paths
 
 
-def how_to_get(files: Sequence[str]) -> str:
-    """The command that downloads published files. Empty for other files."""
-    known = [dataset.name for dataset in DATASETS.values() if dataset.files.keys() & set(files)]
-    known += ["glove"] if any(Path(file).name.startswith("glove.") for file in files) else []
-    return f"to download it: ftor data fetch {' '.join(known)}" if known else ""
+def datasets_of(files: Sequence[str]) -> list[str]:
+    """The names of the published datasets that have some of the files."""
+    return [name for name, dataset in DATASETS.items() if any(dataset.file_at(f.split("/")) for f in files)]
+
+
+def _hint(files: Sequence[str]) -> str:
+    """How to download published files. Empty for other files."""
+    known = datasets_of(files)
+    return f"; to download it: ftor data fetch {' '.join(known)}" if known else ""
 
 
 def _generator(task: str) -> Callable[[], dict[str, list[tuple[str, str]]]] | None:
@@ -137,6 +158,10 @@ def _from_here(path: Path) -> Path:
     """The shorter name of a file below the current folder."""
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _found(name: str, data_folder: Path | None) -> Path | None:
+    return find_file(name, data_folder) or _own_file(Path(name))
 
 
 def _own_file(path: Path) -> Path | None:

@@ -145,17 +145,8 @@ class Fertility(FertilityVectors):
         """
         if not isinstance(k, int) or k < 1:
             raise ValueError(f"k: expected an integer of at least 1, found {k}")
-        scores = torch.where(self._allowed_mask(allowed), self.length_log_probs, LOG_ZERO)
-        log_probs, lengths = scores.sort(dim=1, descending=True, stable=True)
-        if self._validate_args and bool((impossible := log_probs[:, 0] <= LOG_ZERO).any()):
-            row = int(impossible.nonzero()[0])
-            raise ValueError(
-                f"allowed: expected a length of at least 1 with positive probability, found none in row {row}"
-            )
-        # Ranks past the end repeat the last, which is LOG_ZERO: length 0 is among the impossible.
-        rank = torch.arange(k, device=lengths.device).clamp(max=self.n * self.d)
-        log_probs, lengths = log_probs[:, rank], lengths[:, rank]
-        return TopLengths(log_probs, torch.where(log_probs > LOG_ZERO, lengths, lengths[:, :1]))
+        mask = self._allowed_mask(allowed)
+        return most_likely_lengths(self.length_log_probs, k, mask, bool(self._validate_args))
 
     @property
     def marginals(self) -> Tensor:
@@ -202,6 +193,28 @@ class Fertility(FertilityVectors):
         check_shape("allowed", allowed, shape)
         check_device("allowed", allowed, "logits", self._log_p)
         return positive & allowed
+
+
+def most_likely_lengths(log_probs: Tensor, k: int, allowed: Tensor, check: bool = True) -> TopLengths:
+    """The k most likely lengths of each row, as `Fertility.top_lengths` gives them.
+
+    Args:
+        log_probs: (B, M + 1) of each length.
+        k: how many.
+        allowed: (M + 1,) or (B, M + 1), which lengths may be chosen. 0 may not.
+        check: whether to raise if a row has no such length.
+    """
+    scores = torch.where(allowed, log_probs, LOG_ZERO)
+    log_probs, lengths = scores.sort(dim=1, descending=True, stable=True)
+    if check and bool((impossible := log_probs[:, 0] <= LOG_ZERO).any()):
+        row = int(impossible.nonzero()[0])
+        raise ValueError(
+            f"allowed: expected a length of at least 1 with positive probability, found none in row {row}"
+        )
+    # Ranks past the end repeat the last, which is LOG_ZERO: length 0 is among the impossible.
+    rank = torch.arange(k, device=lengths.device).clamp(max=lengths.shape[1] - 1)
+    log_probs, lengths = log_probs[:, rank], lengths[:, rank]
+    return TopLengths(log_probs, torch.where(log_probs > LOG_ZERO, lengths, lengths[:, :1]))
 
 
 class FertilityGivenLength(FertilityVectors):

@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from ftor.config import Config, ConfigError
-from ftor.datasets.splits import require_files
+from ftor.datasets import DATASETS
+from ftor.datasets.fetching import fetch
+from ftor.datasets.splits import datasets_of, missing_files
 from ftor.jobs import Job, Status, Workload
 from ftor.lab.ledger import append_once, judgements_in, read_ledgers
 from ftor.lab.lines import Line, RunLine
 from ftor.lab.paper import TABLES, Row
 from ftor.reporting import SILENT, Report, percent
+from ftor.text.reading import DataError
 
 SEED = ("seed", "training.seed")
 
@@ -119,11 +122,30 @@ class Reproduction(Workload):
             if self._runs[status.job].is_in(lines):
                 status.state, status.note = "done", "recorded before"
 
-    def require_data(self, data_folder: Path | None) -> None:
-        """Raise if files are missing that the waiting runs need."""
-        for status in self.statuses:
-            if status.state == "waiting":
-                require_files(status.job.config, data_folder)
+    def require_data(self, data_folder: Path | None, fetch_to: Path | None, report: Report) -> None:
+        """Download the files that the waiting runs need and that are missing.
+
+        Args:
+            data_folder: where files are looked for, if not in the usual folders.
+            fetch_to: the folder that they are downloaded to. None: nothing is downloaded.
+            report: receives the progress.
+
+        Raises:
+            DataError: if files are missing and not downloaded. It names the command that does it.
+        """
+        configs = [status.job.config for status in self.statuses if status.state == "waiting"]
+        absent = list(
+            dict.fromkeys(name for config in configs for name in missing_files(config, data_folder))
+        )
+        names = datasets_of(absent)
+        unpublished = [name for name in absent if not datasets_of([name])]
+        if absent and (fetch_to is None or unpublished):
+            first = (unpublished or absent)[0]
+            hint = f"; to download them: ftor data fetch {' '.join(names)}, or add --fetch" if names else ""
+            count = "1 file is" if len(absent) == 1 else f"{len(absent)} files are"
+            raise DataError(f"{count} missing, such as {first}{hint}")
+        if absent and fetch_to is not None:
+            fetch([DATASETS[name] for name in names], fetch_to, report)
 
     def finished(self, status: Status, record: dict[str, Any]) -> str:
         """Append a record to the ledger of its table, with the judgements if the run's folder is here."""

@@ -1,6 +1,7 @@
 """The files of a model folder: configuration, words, grammar and weights."""
 
 import json
+from functools import lru_cache
 from pathlib import Path
 
 import torch
@@ -16,6 +17,7 @@ from ftor.networks import Network, build
 from ftor.text.copying import Copying
 from ftor.text.programs.grammars import in_notation
 from ftor.text.programs.pairs import TargetUnits, read_units
+from ftor.text.readers import Reader
 from ftor.text.vocabularies import Vocabularies
 
 CONFIG_FILE = "config.toml"
@@ -30,6 +32,17 @@ METRICS_FILE, CHECKPOINT_FILE = "metrics.json", "checkpoint.safetensors"
 def copying_of(config: Config) -> Copying | None:
     """The copy rules of an experiment, if its network copies."""
     return Copying.of(config.data) if config.model.copies else None
+
+
+def reader_of(config: Config) -> Reader | None:
+    """The pretrained reader of an experiment, if it has one. Models share it."""
+    name = config.model.pretrained_reader
+    return None if name is None else _reader(name)
+
+
+@lru_cache(maxsize=4)
+def _reader(name: str) -> Reader:
+    return Reader(name)
 
 
 def unfinished(folder: Path) -> str | None:
@@ -61,6 +74,7 @@ def read_description(folder: Path) -> tuple[Config, Vocabularies]:
             raise TypeError("a token is not a string")
         start_token, lowercase = config.data.start_token, config.data.lowercase
         vocabularies = Vocabularies(source, target, copying_of(config), start_token, lowercase)
+        vocabularies.reader = reader_of(config)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise CheckpointError(f"{folder / WORDS_FILE}: not two lists of tokens: {error!r}") from None
     return config, vocabularies

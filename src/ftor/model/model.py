@@ -94,7 +94,7 @@ class Model(TrainedNetwork):
         configured = self.config.training.evaluation_batch_size
         batch_size = batch_size or self.config.model.prediction_batch_size(configured, rules is not None)
         structure = structure and self.config.model.structured
-        searched = 1 if n_best == 1 and calibration is None else max(n_best, SEARCHED)
+        searched = self._searched(n_best, calibration is not None)
 
         def predict_some(batch: Sequence[Source]) -> list[Prediction]:
             # Lengths that the model's own grammar cannot derive are skipped even without the grammar.
@@ -112,9 +112,23 @@ class Model(TrainedNetwork):
         in_order = [predictions[row] for row in range(len(sources))]
         if self.programs is not None:
             in_order = with_programs(in_order, self.programs)
+        in_order = self._ranked(in_order, sentences, emphasis)
         if calibration is not None:
             in_order = [calibration.applied(prediction, min_confidence) for prediction in in_order]
         return [replace(one, alternatives=one.alternatives[: n_best - 1]) for one in in_order]
+
+    def _searched(self, n_best: int, calibrated: bool) -> int:
+        """How many outputs are searched for."""
+        return max(n_best, SEARCHED) if calibrated or n_best > 1 else 1
+
+    def _ranked(
+        self,
+        predictions: list[Prediction],
+        sentences: Sequence[str | Sequence[str]],
+        emphasis: Sequence[str | None] | None,
+    ) -> list[Prediction]:
+        """Predictions as they are found. A committee orders them by more scores."""
+        return predictions
 
     def _text(self, output: Tokens) -> str:
         """The text of an output: a program, or tokens joined by spaces."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from ftor.config import Config, Tokenizer
 from ftor.grammar import Grammar
 from ftor.model.prediction import Prediction, Structure
+from ftor.text.copying import Copying
 from ftor.text.programs import ProgramError, Programs, TokenUnits
 from ftor.text.programs.grammars import inferred_grammar, over_units
 from ftor.text.programs.pairs import TargetUnits
@@ -30,7 +31,9 @@ def training_grammar(config: Config, pairs: Sequence[Pair], programs: TargetUnit
         return None
     if name != INFER or not isinstance(programs, Programs):
         return over_units(Grammar.read(name), programs)
-    return Grammar.parse(inferred_grammar(pairs, programs, config.model.copies), "inferred grammar")
+    copying = Copying.of(config.data)
+    written = [replace(pair, source=tuple(map(copying.written, pair.source))) for pair in pairs]
+    return Grammar.parse(inferred_grammar(written, programs, config.model.copies), "inferred grammar")
 
 
 def with_programs(predictions: Sequence[Prediction], programs: TargetUnits) -> list[Prediction]:

@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Self
 
+import numpy as np
 import torch
 
 from ftor.config import Config
@@ -21,6 +22,7 @@ from ftor.model.folder import (
     read_description,
     read_network,
     read_programs,
+    reader_of,
     require_trained,
     write_description,
 )
@@ -77,10 +79,17 @@ class TrainedNetwork:
         grammar = training_grammar(config, pairs, programs)
         terminals, data = grammar.terminals if grammar else (), config.data
         words = Vocabularies.of(pairs, copying_of(config), data.start_token, data.lowercase, terminals)
+        words.reader = reader_of(config)
         if data.vectors is None:
             network, vocabularies = build(config, words, folder=run_folder)
         else:
             network, vocabularies = word_vectors.build_with_vectors(config, words, data_folder, report)
+        if words.reader is not None:
+            sources = [pair.source for pair in pairs]
+            words.reader.prepare(sources)
+            network.fit_reader(torch.from_numpy(np.concatenate(words.reader.vectors(sources))))
+            read = f"{words.reader.parameters / 1e6:.1f} million parameters, none of them trained"
+            report.say(f"reader: {words.reader.name}, {read}")
         return cls(config, vocabularies, network, grammar, data_folder, programs=programs)
 
     @classmethod
@@ -109,11 +118,15 @@ class TrainedNetwork:
         folder.mkdir(parents=True, exist_ok=True)
         self.save_description(folder)
         self.save_weights(folder)
-        if self.calibration is not None:
-            self.calibration.write(folder)
+        self.save_fitted(folder)
         for name in ("metrics.json", "README.md", "choice.json"):
             if self.folder is not None and self.folder != folder and (self.folder / name).is_file():
                 shutil.copyfile(self.folder / name, folder / name)
+
+    def save_fitted(self, folder: Path) -> None:
+        """Write what `Model.calibrate` fits."""
+        if self.calibration is not None:
+            self.calibration.write(folder)
 
     def push_to_hub(self, repo: str, *, private: bool | None = None, message: str = "Add a model") -> str:
         """Send the model to the Hugging Face hub, from where `ftor.load("hf://owner/name")` reads it.

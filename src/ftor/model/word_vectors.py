@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from ftor.config import Config
-from ftor.datasets.folders import find_file, require_file
+from ftor.datasets.glove import check_words, find_vectors, require_vectors
 from ftor.networks import Network, build
 from ftor.ops.arrays import Array
 from ftor.reporting import SILENT, Report
@@ -29,11 +29,12 @@ def build_with_vectors(
         report: receives how many words are in the file.
     """
     assert config.data.vectors is not None
-    hint = "`ftor data fetch glove` downloads vectors for --set data.vectors=glove.6B.200d.txt"
-    path = require_file(config.data.vectors, data_folder, "data.vectors", hint)
+    path = require_vectors(config.data.vectors, data_folder)
     source = words.source.tokens
     vectors = read_vectors(path, source, report)
-    report.say(f"vectors: {len(vectors.by_word)} of {len(source)} words are in {path}")
+    check_words(config.data.vectors, path, source, vectors.by_word)
+    excerpt = "" if path.name == Path(config.data.vectors).name else f", for {config.data.vectors}"
+    report.say(f"vectors: {len(vectors.by_word)} of {len(source)} words are in {path}{excerpt}")
     network, vocabularies = build(config, words, vectors.size)
     # Positions without a word have vectors, too. A name with a space cannot be a word of a sentence.
     rows = [*(f" {special}" for special in range(SOURCE_SPECIALS)), *source]
@@ -69,7 +70,7 @@ def add_words(
     new = [word for word in words if word not in source]
     if not new:
         return
-    path = find_file(file, data_folder)
+    path = find_vectors(file, data_folder)
     size, by_word = embedding.weight.shape[1], dict[str, Array]()
     if path is not None:
         vectors = _vector_file(path, path.stat().st_mtime_ns)
@@ -79,7 +80,7 @@ def add_words(
     else:
         report.warn(f"{file}: no such file; {len(new)} words that are not in the model get random vectors")
     mean, deviation = embedding.moments.tolist()
-    embedding.add(torch.from_numpy(Vectors(by_word, size, mean, deviation).table(new)))
+    network.add_vectors(torch.from_numpy(Vectors(by_word, size, mean, deviation).table(new)))
     for word in new:
         source.add(word)
 
@@ -93,5 +94,5 @@ def _vector_file(path: Path, modified: int) -> VectorFile:
 def forget_words(network: Network, vocabularies: Vocabularies, kept: int) -> None:
     """Forget the words of `add_words`: all but the first `kept` of the source vocabulary."""
     if network.vectors is not None:
-        network.vectors.forget()
+        network.forget_vectors()
         vocabularies.source.keep(kept)

@@ -2,9 +2,11 @@
 
 from typing import NamedTuple, Self
 
+import torch
 from torch import Tensor
 
 from ftor.distributions import Fertility, SeparablePermutation
+from ftor.nn.padding import inside
 
 
 class Reading(NamedTuple):
@@ -47,3 +49,22 @@ class Alignment(NamedTuple):
     copies: Tensor
     permutation: SeparablePermutation | None
     marginals: Tensor
+
+
+def fertility_loss(reading: Reading, aligned: Tensor, target_lengths: Tensor) -> Tensor:
+    """−Σ log P(f_i = k_i), (B,), if k_i outputs are aligned with token i; in R→F expected over reorderings.
+
+    Where some outputs of a sentence are aligned with nothing, a token may have more: −Σ log P(f_i ≥ k_i).
+    """
+    fertility = reading.fertility
+    log_p = fertility.logits.log_softmax(-1)
+    more = log_p.flip(-1).logcumsumexp(-1).flip(-1)
+    complete = aligned.any(1).sum(1) == target_lengths
+    terms = torch.where(complete[:, None, None], log_p, more)
+    counts = aligned.sum(2).clamp(max=fertility.d)  # of source tokens
+    if reading.permutation is None:
+        expected = terms.gather(-1, counts[..., None]).squeeze(-1)
+    else:
+        where = counts[:, :, None].expand(-1, -1, terms.shape[1])
+        expected = (reading.permutation.marginals * terms.mT.gather(1, where)).sum(-1)
+    return -(expected * inside(fertility.source_lengths, fertility.n)).sum(1)

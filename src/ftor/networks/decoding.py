@@ -1,7 +1,7 @@
 """The best outputs of a transducer over the lengths that outputs may have."""
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import torch
 from torch import Tensor
@@ -10,7 +10,6 @@ from torch.nn import functional as F
 from ftor.config import TransducerConfig
 from ftor.distributions.fertility import TopLengths
 from ftor.errors import FtorError
-from ftor.networks.alignment import Reading
 from ftor.networks.network import FLOOR, Output, Search
 from ftor.nn.padding import inside
 from ftor.ops.dispatch import LOG_ZERO
@@ -56,27 +55,57 @@ class Decoded(NamedTuple):
         return [Output(choices[:length], *scores) for choices, length, *scores in rows]
 
 
-class TransducesTokens(Protocol):
+class HasLengths(Protocol):
+    """A distribution over lengths."""
+
+    def top_lengths(self, k: int, allowed: Tensor | None = None) -> TopLengths:
+        """See `ftor.Fertility`."""
+        ...
+
+
+class Read(Protocol):
+    """What the search asks of what a network makes of sources."""
+
+    @property
+    def fertility(self) -> HasLengths:
+        """P(l|x)."""
+        ...
+
+    def take(self, rows: Tensor) -> Self:
+        """Some of the rows."""
+        ...
+
+
+R = TypeVar("R", bound=Read)
+
+
+class TransducesTokens(Protocol[R]):
     """What the search asks of a transducer; see `ftor.networks.transducer.Transducer`."""
 
     config: TransducerConfig
 
-    def read(self, source: Tensor, lengths: Tensor, emphasised: Tensor | None = None) -> Reading:
+    def read(
+        self,
+        source: Tensor,
+        lengths: Tensor,
+        emphasised: Tensor | None = None,
+        vectors: Tensor | None = None,
+    ) -> R:
         """What the network makes of sources (B, n) with `lengths` (B,)."""
         ...
 
-    def token_probabilities(self, batch: SourceBatch, reading: Reading, lengths: Tensor) -> Tensor:
+    def token_probabilities(self, batch: SourceBatch, reading: R, lengths: Tensor) -> Tensor:
         """P(y_o | x, l) of each choice: (B, L, V or V + n)."""
         ...
 
-    def best_tokens(self, batch: SourceBatch, reading: Reading, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    def best_tokens(self, batch: SourceBatch, reading: R, lengths: Tensor) -> tuple[Tensor, Tensor]:
         """The most likely choices and their probabilities, (B, L) each."""
         ...
 
 
 @torch.no_grad()
 def decode(
-    network: TransducesTokens,
+    network: TransducesTokens[R],
     batch: SourceBatch,
     k: int = 1,
     search: Search | None = None,
@@ -100,7 +129,7 @@ def decode(
         return _joined(halves, order)
     if B == 1:
         check_length(network.config, n, 0)
-    reading = network.read(batch.source, batch.source_lengths, batch.emphasised)
+    reading = network.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
     best = _best_length(network, batch, reading, k, search, allowed)
     failed = best.scores <= LOG_ZERO
     if search is not None and bool(failed.any()):
@@ -118,9 +147,9 @@ def check_length(config: TransducerConfig, source: int, target: int) -> None:
 
 
 def _best_length(
-    network: TransducesTokens,
+    network: TransducesTokens[R],
     batch: SourceBatch,
-    reading: Reading,
+    reading: R,
     k: int,
     search: Search | None,
     allowed: Tensor | None,
@@ -164,9 +193,9 @@ def reachable(allowed: Tensor, batch: SourceBatch, config: TransducerConfig) -> 
 
 
 def _decode_in_parts(
-    network: TransducesTokens,
+    network: TransducesTokens[R],
     batch: SourceBatch,
-    reading: Reading,
+    reading: R,
     lengths: Tensor,
     log_probs: Tensor,
     search: Search | None,
@@ -188,9 +217,9 @@ def _decode_in_parts(
 
 
 def _decode_lengths(
-    network: TransducesTokens,
+    network: TransducesTokens[R],
     batch: SourceBatch,
-    reading: Reading,
+    reading: R,
     lengths: Tensor,
     length_scores: Tensor,
     search: Search | None,

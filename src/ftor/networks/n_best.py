@@ -8,27 +8,24 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ftor.networks import decoding
-from ftor.networks.alignment import Reading
-from ftor.networks.decoding import TransducesTokens, check_length, column_scores, reachable
+from ftor.networks.decoding import R, TransducesTokens, check_length, column_scores, reachable
 from ftor.networks.network import NBest, Output
 from ftor.nn.padding import inside
 from ftor.ops.dispatch import LOG_ZERO
 from ftor.text.batches import SourceBatch
 
 
-class WritesTokens(TransducesTokens, Protocol):
+class WritesTokens(TransducesTokens[R], Protocol[R]):
     """What the search asks of a transducer, besides what the search for one output asks."""
 
-    def beam_tokens(
-        self, batch: SourceBatch, reading: Reading, lengths: Tensor, n: int
-    ) -> tuple[Tensor, Tensor]:
+    def beam_tokens(self, batch: SourceBatch, reading: R, lengths: Tensor, n: int) -> tuple[Tensor, Tensor]:
         """Likely outputs of an autoregressive decoder: log-probabilities (B, n) and choices (B, n, L)."""
         ...
 
 
 @torch.no_grad()
 def n_best_outputs(
-    network: WritesTokens,
+    network: WritesTokens[R],
     batch: SourceBatch,
     k: int,
     n: int,
@@ -57,7 +54,7 @@ def n_best_outputs(
         return [parts[place] for place in order.argsort().tolist()]
     if B == 1:
         check_length(network.config, positions, 0)
-    reading = network.read(batch.source, batch.source_lengths, batch.emphasised)
+    reading = network.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
     mask = None if allowed is None else reachable(allowed, batch, network.config)
     top = reading.fertility.top_lengths(k, mask)
     outputs = _of_lengths(network, batch, reading, top.lengths[:, 0], top.log_probs[:, 0], n, search)
@@ -82,9 +79,9 @@ def with_answer(answer: Output, others: Sequence[Output], n: int) -> list[Output
 
 
 def _of_lengths(
-    network: WritesTokens,
+    network: WritesTokens[R],
     batch: SourceBatch,
-    reading: Reading,
+    reading: R,
     lengths: Tensor,
     log_probs: Tensor,
     n: int,
@@ -116,7 +113,7 @@ def _of_lengths(
 
 
 def _searched(
-    network: WritesTokens, batch: SourceBatch, reading: Reading, lengths: Tensor, n: int, search: NBest
+    network: WritesTokens[R], batch: SourceBatch, reading: R, lengths: Tensor, n: int, search: NBest
 ) -> tuple[Tensor, Tensor]:
     """The n best outputs that a search finds: scores (B, n) and choices (B, n, L)."""
     columns = batch.columns

@@ -162,6 +162,9 @@ class Network(nn.Module, ABC):
         """
         return False
 
+    def fit_reader(self, vectors: Tensor) -> None:
+        """Fit, before training, to the vectors (N, E) of a pretrained reader. Networks without one do not."""
+
     def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment] | None:
         """How sources are aligned with outputs of `lengths` (B,); None if the network has no alignments."""
         return None
@@ -171,6 +174,16 @@ class Network(nn.Module, ABC):
         """The embedding of pretrained word vectors, if the network has one."""
         embedding = getattr(self, "embedding", None)
         return embedding if isinstance(embedding, PretrainedEmbedding) else None
+
+    def add_vectors(self, vectors: Tensor) -> None:
+        """Give the next source ids to words with pretrained vectors (W, E). They are not saved."""
+        assert self.vectors is not None
+        self.vectors.add(vectors)
+
+    def forget_vectors(self) -> None:
+        """Forget the words of `add_vectors`, if there are any."""
+        if self.vectors is not None:
+            self.vectors.forget()
 
     def save_description(self, folder: Path) -> None:
         """Write into a model folder what `build` needs beside the configuration and the words."""

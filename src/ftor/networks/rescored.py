@@ -34,8 +34,9 @@ class Rescored(Transducer):
         classes: int,
         vector_size: int | None = None,
         emphasis: bool = False,
+        reader_size: int | None = None,
     ) -> None:
-        super().__init__(config, source_size, classes, vector_size, emphasis)
+        super().__init__(config, source_size, classes, vector_size, emphasis, reader_size)
         sizes = LSTMConfig(
             architecture="lstm",
             width=config.width,
@@ -124,7 +125,7 @@ class Rescored(Transducer):
             rows = torch.arange(len(outputs), device=batch.source.device).tensor_split(2)
             parts = ((part, [outputs[row] for row in part.tolist()]) for part in rows)
             return [output for part, some in parts for output in self._scored(batch.take(part), some)]
-        reading: Reading = self.read(batch.source, batch.source_lengths, batch.emphasised)
+        reading: Reading = self.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
         length_scores = reading.fertility.log_prob_length(lengths)
         p = self.token_probabilities(batch, reading, lengths).gather(-1, choices[..., None]).squeeze(-1)
         scores = length_scores + ((p + FLOOR).log() * inside(lengths, p.shape[1])).sum(1)

@@ -10,7 +10,8 @@ from torch.nn import functional as F
 
 from ftor.config import Config, TransducerConfig
 from ftor.networks import decoding
-from ftor.networks.alignment import Alignment, Reading
+from ftor.networks.alignment import Alignment, Reading, fertility_loss
+from ftor.networks.inputs import Input, Inputs, context_gate
 from ftor.networks.n_best import best_first, n_best_outputs, with_answer
 from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Network, Output, TokenScores
 from ftor.nn import (
@@ -22,6 +23,7 @@ from ftor.nn import (
     PretrainedEmbedding,
     ReorderingLayer,
 )
+from ftor.nn.contextual import ContextualEmbedding
 from ftor.nn.padding import inside, padded_rows
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
@@ -37,6 +39,7 @@ class Transducer(Network):
         classes: V, number of target classes; the first is "copy" if the model copies.
         vector_size: E of pretrained vectors; None without them.
         emphasis: whether sources may have tokens to emphasise.
+        reader_size: E of the vectors of a pretrained reader; None without one.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class Transducer(Network):
         classes: int,
         vector_size: int | None = None,
         emphasis: bool = False,
+        reader_size: int | None = None,
     ) -> None:
         super().__init__()
         self.config, self.classes = config, classes
@@ -73,7 +77,8 @@ class Transducer(Network):
             else AutoregressiveDecoder(*sizes, config.target_width)
         )
         self.emphasis = nn.Parameter(torch.randn(D)) if emphasis else None  # h
-        self.gate = _gate(D, config.context_scale) if config.context_gate else None
+        self.gate = context_gate(D, config.context_scale) if config.context_gate else None
+        self.contextual = None if reader_size is None else ContextualEmbedding(reader_size, D)
 
     @classmethod
     def build(
@@ -82,7 +87,8 @@ class Transducer(Network):
         """See `Network.build`."""
         assert isinstance(config.model, TransducerConfig)
         sizes = len(words.source), len(words.target), vector_size
-        return cls(config.model, *sizes, config.data.emphasis), words
+        reader_size = None if words.reader is None else words.reader.size
+        return cls(config.model, *sizes, config.data.emphasis, reader_size), words
 
     def _encoder(self, encoders: int) -> HighwayBiLSTM | BiLSTM:
         config = self.config
@@ -92,39 +98,55 @@ class Transducer(Network):
             config.width, config.encoder_layers, encoders, config.recurrent_dropout, config.layer_dropout
         )
 
-    def read(self, source: Tensor, lengths: Tensor, emphasised: Tensor | None = None) -> Reading:
-        """Encode `source` (B, n) ids with `lengths` (B,); `emphasised` (B, n) is e in x = embedding + e·h."""
-        # Each encoder begins with a linear map, which is applied once to each distinct token of the batch.
-        tokens, places = self._distinct_tokens(source, emphasised)
-        x = F.embedding(places, tokens)
-        first, second = self.source_encoder.encode(
-            F.embedding(places, self.source_encoder.project(tokens)), lengths
-        )
-        context = x + (self.config.context_scale if self.gate is None else self.gate(second)) * second
-        if self.config.fertility_skip and self.config.order != "reordering-fertility":
-            first = first + x
-        if self.config.order == "fertility":
-            return Reading(x, None, context, self.fertility(first, lengths), None)
-        if self.config.order == "fertility-reordering" and self.config.reordering_context:
-            x = x + self.config.reordering_context * second
-            inner_x = self.inner_encoder.project(x)
-        else:
-            inner_x = F.embedding(places, self.inner_encoder.project(tokens))
-        if self.config.order == "fertility-reordering":
+    def read(
+        self,
+        source: Tensor,
+        lengths: Tensor,
+        emphasised: Tensor | None = None,
+        vectors: Tensor | None = None,
+    ) -> Reading:
+        """Encode `source` (B, n) ids with `lengths` (B,).
+
+        `emphasised` (B, n) is e in x = embedding + e·h, `vectors` (B, n, E) are those of a pretrained reader.
+        """
+        config = self.config
+        fertility, reordering, decoder = self._inputs(source, emphasised, vectors)
+        first_input = reordering if config.order == "reordering-fertility" else fertility
+        first, second = self.source_encoder.encode(first_input.projected(self.source_encoder), lengths)
+        if decoder is not first_input:
+            second = self.source_encoder.encode(decoder.projected(self.source_encoder), lengths)[1]
+        context = decoder.x + (config.context_scale if self.gate is None else self.gate(second)) * second
+        if config.fertility_skip and config.order != "reordering-fertility":
+            first = first + fertility.x
+        if config.order == "fertility":
+            return Reading(fertility.x, None, context, self.fertility(first, lengths), None)
+        if config.order == "fertility-reordering":
+            x = reordering.x
+            if config.reordering_context:
+                x = x + config.reordering_context * second
+                inner_x = self.inner_encoder.project(x)
+            else:
+                inner_x = reordering.projected(self.inner_encoder)
             return Reading(x, inner_x, context, self.fertility(first, lengths), None)
+        inner_x = fertility.projected(self.inner_encoder)
         permutation = self.reordering(first, lengths)
         permute = permutation.marginals.mT
         (inner,) = self.inner_encoder.encode(permute @ inner_x, lengths)
-        return Reading(x, None, context, self.fertility(inner + permute @ x, lengths), permutation)
+        return Reading(
+            fertility.x, None, context, self.fertility(inner + permute @ fertility.x, lengths), permutation
+        )
 
-    def _distinct_tokens(self, source: Tensor, emphasised: Tensor | None) -> tuple[Tensor, Tensor]:
-        """The embeddings (W, D) of the batch's distinct tokens, and which of them is where (B, n)."""
-        if self.emphasis is None or emphasised is None:
-            ids, places = torch.unique(source, return_inverse=True)
-            return self.embedding(ids), places
-        # A word that is emphasised in one place and not in another is two tokens.
-        kinds, places = torch.unique(2 * source + emphasised, return_inverse=True)
-        return self.embedding(kinds // 2) + (kinds % 2)[:, None] * self.emphasis, places
+    def _inputs(self, source: Tensor, emphasised: Tensor | None, vectors: Tensor | None) -> Inputs:
+        """What the parts read of `source` (B, n)."""
+        types = Input.of_types(self.embedding, source, self.emphasis, emphasised)
+        if self.contextual is None:
+            return Inputs.all(types)
+        if vectors is None:
+            raise ValueError("vectors: expected those of the pretrained reader, found None")
+        context = self.contextual(vectors)
+        if self.emphasis is not None and emphasised is not None:
+            context = context + emphasised[..., None] * self.emphasis
+        return Inputs.with_context(types, context, self.config)
 
     def align(self, reading: Reading, lengths: Tensor) -> Alignment:
         """Align the source with outputs of `lengths` (B,)."""
@@ -149,7 +171,7 @@ class Transducer(Network):
 
     def forward(self, batch: Batch) -> Losses:
         """The loss terms of gold outputs; every target length must be one that the source can reach."""
-        reading = self.read(batch.source, batch.source_lengths, batch.emphasised)
+        reading = self.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
         alignment = self.align(reading, batch.target_lengths).marginals
         target = batch.target.clamp(min=0)
         gold = self.decoder.gold(reading.context, batch.source_lengths, target).to(alignment.dtype)
@@ -164,7 +186,7 @@ class Transducer(Network):
             return Losses(tokens, length, torch.zeros_like(tokens))
         wanted = -((alignment.sum(2) + 1e-30).log() * batch.aligned).sum((1, 2))
         if batch.aligns_fertilities:
-            wanted = wanted + _fertility_loss(reading, batch.aligned, batch.target_lengths)
+            wanted = wanted + fertility_loss(reading, batch.aligned, batch.target_lengths)
         return Losses(tokens, length, wanted)
 
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
@@ -204,7 +226,7 @@ class Transducer(Network):
             decoding.check_length(self.config, batch.source.shape[1], 0)
             decoding.check_length(self.config, 0, longest)
         choices, lengths = padded_rows(outputs, batch.source.device)
-        reading = self.read(batch.source, batch.source_lengths, batch.emphasised)
+        reading = self.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
         if isinstance(self.decoder, AutoregressiveDecoder):
             p = self._write(batch, reading, lengths, choices)[1]
         else:
@@ -219,13 +241,18 @@ class Transducer(Network):
         most = self.config.longest_target(batch.source.shape[1])
         return None if constraint.lengths is None else constraint.lengths(most)
 
+    def fit_reader(self, vectors: Tensor) -> None:
+        """See `Network.fit_reader`."""
+        assert self.contextual is not None
+        self.contextual.fit(vectors)
+
     def longest_output(self, positions: int) -> int:
         """Every source position is copied at most `max_fertility` times."""
         return self.config.longest_target(positions)
 
     def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment]:
         """How sources are aligned with outputs of `lengths` (B,)."""
-        reading = self.read(batch.source, batch.source_lengths, batch.emphasised)
+        reading = self.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
         return reading, self.align(reading, lengths)
 
     def token_probabilities(self, batch: SourceBatch, reading: Reading, lengths: Tensor) -> Tensor:
@@ -320,31 +347,3 @@ class Transducer(Network):
         mixture = F.pad(by_class, (0, choices.shape[1]))
         places = choices.clamp(min=0)[:, None, :].expand_as(copy)
         return mixture.scatter_add(-1, places, copy * (choices >= 0)[:, None, :])
-
-
-def _gate(width: int, scale: float) -> nn.Module:
-    """Weights in 0..1 of vectors (…, D), which start at `scale`."""
-    linear = nn.Linear(width, 1)
-    nn.init.zeros_(linear.weight)
-    # On the CPU, where it has a value: a network that is to be loaded is built on the device "meta".
-    nn.init.constant_(linear.bias, torch.tensor(scale, device="cpu").logit(eps=1e-3).item())
-    return nn.Sequential(linear, nn.Sigmoid())
-
-
-def _fertility_loss(reading: Reading, aligned: Tensor, target_lengths: Tensor) -> Tensor:
-    """−Σ log P(f_i = k_i), (B,), if k_i outputs are aligned with token i; in R→F expected over reorderings.
-
-    Where some outputs of a sentence are aligned with nothing, a token may have more: −Σ log P(f_i ≥ k_i).
-    """
-    fertility = reading.fertility
-    log_p = fertility.logits.log_softmax(-1)
-    more = log_p.flip(-1).logcumsumexp(-1).flip(-1)
-    complete = aligned.any(1).sum(1) == target_lengths
-    terms = torch.where(complete[:, None, None], log_p, more)
-    counts = aligned.sum(2).clamp(max=fertility.d)  # of source tokens
-    if reading.permutation is None:
-        expected = terms.gather(-1, counts[..., None]).squeeze(-1)
-    else:
-        where = counts[:, :, None].expand(-1, -1, terms.shape[1])
-        expected = (reading.permutation.marginals * terms.mT.gather(1, where)).sum(-1)
-    return -(expected * inside(fertility.source_lengths, fertility.n)).sum(1)

@@ -6,13 +6,12 @@ from pathlib import Path
 from rich.markup import escape
 from rich.table import Column, Table
 
-from ftor.config import Config, DataConfig, shipped
+from ftor.config import Config, shipped
 from ftor.datasets import DATASETS
 from ftor.datasets.fetching import is_complete
 from ftor.datasets.folders import data_folders, find_file
-from ftor.datasets.geo import facts
 from ftor.datasets.importing import ImportResult
-from ftor.datasets.published import PublishedDataset
+from ftor.datasets.splits import datasets_of, files_of
 from ftor.text.reading import read_pairs
 
 
@@ -36,17 +35,9 @@ def experiments_table() -> Table:
     """Return a table of the shipped experiments: what they are, and which datasets they use."""
     table = Table("experiment", Column("what it is", overflow="fold"), Column("datasets", overflow="fold"))
     for name, what in shipped().items():
-        data = Config.load(name).data
-        used = [dataset.name for dataset in DATASETS.values() if _uses(data, dataset)]
+        used = datasets_of(files_of(Config.load(name)))
         table.add_row(name, escape(what), ", ".join(used) or "your own pairs")
     return table
-
-
-def _uses(data: DataConfig, dataset: PublishedDataset) -> bool:
-    files = [data.train, data.dev, data.test, data.vectors]
-    if data.task == "geo":
-        files.append(facts.FILE)  # outputs are executed on it
-    return any(file is not None and dataset.file_at(file.split("/")) for file in files)
 
 
 def splits_table(data_folder: Path | None) -> Table:

@@ -29,6 +29,7 @@ class Batch:
         rows: (B,) the numbers of the pairs in their `EncodedPairs`.
         emphasised: (B, n) e, 1 for the tokens to emphasise, else 0. None without emphasis.
         aligns_fertilities: whether the warm-up also teaches fertilities.
+        vectors: (B, n, E) of source tokens in their context. None without a pretrained reader.
     """
 
     source: Tensor
@@ -40,6 +41,7 @@ class Batch:
     rows: Tensor
     emphasised: Tensor | None = None
     aligns_fertilities: bool = False
+    vectors: Tensor | None = None
 
     def with_unknown_words(self, share: float) -> Self:
         """The same batch with a random share of the source words replaced by UNKNOWN."""
@@ -83,6 +85,7 @@ class SourceBatch:
         columns: (B, T + n) the choice of each terminal of a grammar, then of the copy of each source token.
             NO_CLASS if there is none. None without a grammar.
         emphasised: (B, n) e, 1 for the tokens to emphasise, else 0. None without emphasis.
+        vectors: (B, n, E) of source tokens in their context. None without a pretrained reader.
     """
 
     source: Tensor
@@ -90,6 +93,7 @@ class SourceBatch:
     copies: Copies | None = None
     columns: Tensor | None = None
     emphasised: Tensor | None = None
+    vectors: Tensor | None = None
 
     def take(self, rows: Tensor) -> Self:
         """The given rows of the batch."""
@@ -108,10 +112,11 @@ class SourceBatch:
 
     def _map(self, change: Callable[[Tensor], Tensor]) -> Self:
         copies = self.copies and Copies(change(self.copies.choices), change(self.copies.trained))
-        columns, emphasised = (
-            None if tensor is None else change(tensor) for tensor in (self.columns, self.emphasised)
+        others = (
+            None if tensor is None else change(tensor)
+            for tensor in (self.columns, self.emphasised, self.vectors)
         )
-        return type(self)(change(self.source), change(self.source_lengths), copies, columns, emphasised)
+        return type(self)(change(self.source), change(self.source_lengths), copies, *others)
 
 
 class Ragged:

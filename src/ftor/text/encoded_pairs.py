@@ -36,9 +36,9 @@ class EncodedPairs:
         self._emphasised = vocabularies.emphasised([p.source for p in pairs], [p.emphasis for p in pairs])
         if vocabularies.copying is not None:
             numbers: dict[str, int] = {}
-            key, start = vocabularies.copying.key, [NO_STRING] if vocabularies.start_token else []
-            self._source_strings = _numbered([p.source for p in pairs], key, start, numbers)
-            self._target_strings = _numbered([p.target for p in pairs], key, [], numbers)
+            copying, start = vocabularies.copying, [NO_STRING] if vocabularies.start_token else []
+            self._source_strings = _numbered([p.source for p in pairs], copying.source_key, start, numbers)
+            self._target_strings = _numbered([p.target for p in pairs], copying.key, [], numbers)
 
     def _numbers(self, pair: Pair) -> tuple[list[int], list[int]]:
         """The ids and classes of a pair. An error names its line."""
@@ -72,7 +72,11 @@ class EncodedPairs:
         emphasised = None if self._emphasised is None else self._emphasised.padded(rows, padding=0)
         lengths = self.source.lengths[rows], self.target.lengths[rows]
         tensors = source, lengths[0], target, lengths[1], copyable, aligned, rows, emphasised
-        return Batch(*tensors, aligns_fertilities=self._align_fertilities)
+        reader, start = self.vocabularies.reader, self.vocabularies.start_token
+        vectors = None
+        if reader is not None:
+            vectors = reader.padded([self.pairs[row].source for row in rows.tolist()], start)
+        return Batch(*tensors, aligns_fertilities=self._align_fertilities, vectors=vectors)
 
 
 def _numbered(

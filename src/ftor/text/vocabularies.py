@@ -9,6 +9,7 @@ from torch import Tensor
 from ftor.text.batches import NO_CLASS, Copies, Ragged, SourceBatch
 from ftor.text.copying import Copying
 from ftor.text.emphasis import indicators
+from ftor.text.readers import Reader
 from ftor.text.reading import DataError, Pair
 from ftor.text.vocabulary import COPY, PAD, SOURCE_SPECIALS, START, UNKNOWN, Vocabulary
 
@@ -21,7 +22,12 @@ class Vocabularies:
         copying: the copy rules. The first target class then stands for a copy. None without copying.
         start_token: whether a start position comes before each source.
         lowercase: whether source words are lowercased to look them up.
+
+    Attributes:
+        reader: gives the vectors of source tokens in their context. None without a pretrained reader.
     """
+
+    reader: Reader | None = None
 
     def __init__(
         self,
@@ -98,7 +104,8 @@ class Vocabularies:
         """The tokens of an output. Choice V + i is the i-th token of `source`, with its start."""
         classes = len(self.target)
         return tuple(
-            self.target.token(choice) if choice < classes else source[choice - classes] for choice in choices
+            self.target.token(choice) if choice < classes else self._written(source[choice - classes])
+            for choice in choices
         )
 
     def choices(self, output: Sequence[str], source: Sequence[str]) -> list[int]:
@@ -108,7 +115,11 @@ class Vocabularies:
             DataError: if it has a token that is neither a class nor a copy of a source token.
         """
         copies = self._copies(source)[int(self.start_token) :] if self.copying is not None else []
-        copied = {source[place]: choice for place, choice in enumerate(copies) if choice >= len(self.target)}
+        copied = {
+            self._written(source[place]): choice
+            for place, choice in enumerate(copies)
+            if choice >= len(self.target)
+        }
         choices = []
         for token in output:
             choice = self.target.get(token, copied.get(token, NO_CLASS))
@@ -165,6 +176,7 @@ class Vocabularies:
             copies,
             columns,
             None if emphasised is None else emphasised.padded(rows, padding=0),
+            None if self.reader is None else self.reader.padded(sources, self.start_token),
         )
 
     def _copies(self, tokens: Sequence[str]) -> list[int]:
@@ -172,7 +184,7 @@ class Vocabularies:
         assert self.copying is not None
         choices = [NO_CLASS] if self.start_token else []
         places: dict[str, int] = {}
-        for token in tokens:
+        for token in map(self.copying.written, tokens):
             place = places.setdefault(token, len(choices))
             choice = self.target.get(token, NO_CLASS)
             if choice == NO_CLASS:
@@ -181,13 +193,17 @@ class Vocabularies:
             choices.append(choice)
         return choices
 
+    def _written(self, token: str) -> str:
+        """What a copy of a source token is written as."""
+        return token if self.copying is None else self.copying.written(token)
+
     def spelled(self, tokens: Sequence[str]) -> list[str]:
         """The spelling of copies of source tokens: that of their class, or else their own."""
         if self.copying is None:
             return []
         copies = self._copies(tokens)[int(self.start_token) :]
         return [
-            self.target.token(copy) if NO_CLASS < copy < len(self.target) else token
+            self.target.token(copy) if NO_CLASS < copy < len(self.target) else self._written(token)
             for token, copy in zip(tokens, copies, strict=True)
         ]
 
@@ -204,7 +220,7 @@ class Vocabularies:
         numbers = {terminal: number for number, terminal in enumerate(terminals)}
         for row, tokens in enumerate(sources):
             for place, token in enumerate(tokens, int(self.start_token)):
-                number = numbers.get(token)
+                number = numbers.get(self._written(token))
                 if number is not None and columns[row, number] == NO_CLASS:
                     columns[row, number] = copies.choices[row, place]
         return torch.cat([columns, copies.choices], 1)

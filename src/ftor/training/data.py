@@ -6,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from ftor.config import Config, NetworkConfig
+from ftor.config import Config, DataConfig, NetworkConfig
 from ftor.datasets import DATASETS
 from ftor.datasets.splits import hold_out, load_splits
 from ftor.grammar import Grammar
@@ -15,6 +15,7 @@ from ftor.model.programs import INFER, NONE
 from ftor.reporting import Report, counted
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.comparing import looks_swapped, same_pairs
+from ftor.text.copying import Copying
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
@@ -70,7 +71,7 @@ def load_training_data(
     programs = None
     if config.data.programs != "none":
         data = config.data
-        files = {"train": splits.train, "dev": splits.dev or [], "test": splits.test}
+        files = {"train": _with_forms(splits.train, data), "dev": splits.dev or [], "test": splits.test}
         settings = UnitSettings(data.unit_share, data.unit_child_share, data.unit_count)
         grammar = _grammar_of_units(config)
         learned = learn_programs(data.programs, files, settings, config.model.copies, grammar)
@@ -111,6 +112,14 @@ def load_training_data(
     long = [f"{train_path}: {counted(too_long, 'pair')} too long"] if too_long else []
     left_out, folder = (*splits.left_out, *long), data_folder
     return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), folder, programs, left_out)
+
+
+def _with_forms(pairs: list[Pair], data: DataConfig) -> list[Pair]:
+    """Pairs whose sources also have the forms in which their words are copied."""
+    if not data.copy_forms or data.programs == GRAMMAR:
+        return pairs
+    written = Copying.of(data).written
+    return [replace(pair, source=(*pair.source, *map(written, pair.source))) for pair in pairs]
 
 
 def _grammar_of_units(config: Config) -> Grammar | None:

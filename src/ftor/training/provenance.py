@@ -1,4 +1,4 @@
-"""Where a result comes from: version, commit and machine."""
+"""Where a result comes from: version, commit, machine and word vectors."""
 
 import os
 import platform
@@ -11,6 +11,10 @@ from typing import Any
 import torch
 
 from ftor._version import __version__
+from ftor.config import Config
+from ftor.datasets.glove import find_vectors
+from ftor.datasets.published import sha256_of
+from ftor.model.model import Model
 
 if sys.platform == "win32":
     import psutil
@@ -29,6 +33,26 @@ def machine() -> dict[str, Any]:
         f"torch {torch.__version__}",
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
     }
+
+
+def pretrained_used(model: Model, data_folder: Path | None) -> dict[str, Any]:
+    """The file of vectors and the reader that a new model uses here."""
+    config, reader = model.config, model.vocabularies.reader
+    read = {} if reader is None else {"reader": {"name": reader.name, "parameters": reader.parameters}}
+    return vectors_used(config, data_folder) | read
+
+
+def vectors_used(config: Config, data_folder: Path | None) -> dict[str, Any]:
+    """The file of vectors that an experiment reads here: its name, checksum, and what it is an excerpt of.
+
+    Empty without vectors, or if a run is resumed where the file is not.
+    """
+    name = config.data.vectors
+    path = find_vectors(name, data_folder) if name is not None else None
+    if name is None or path is None:
+        return {}
+    excerpt = {} if path.name == Path(name).name else {"stands_for": name}
+    return {"vectors": {"file": path.name, "sha256": sha256_of(path), **excerpt}}
 
 
 def _peak_memory_mb() -> int:

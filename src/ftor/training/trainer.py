@@ -34,7 +34,7 @@ from ftor.training.collapse import collapse, measure, sampled
 from ftor.training.data import TrainingData, check_grammar, wanted_alignments
 from ftor.training.devices import accelerator_for
 from ftor.training.evaluation import Evaluator, selection_key, shown_metrics
-from ftor.training.provenance import commit, machine
+from ftor.training.provenance import commit, machine, pretrained_used
 from ftor.training.resume import Snapshots, fingerprint
 from ftor.training.schedule import parameter_groups, set_learning_rates
 from ftor.training.state import RunState
@@ -84,7 +84,8 @@ class Trainer:
         self.snapshots = Snapshots(checkpoints, self.model, self.optimizer, self.average, scaler, pairs)
         self.state = RunState()
         self._watched = sampled(self.train_set)
-        self._commit = commit()  # now, because the source tree may change during training
+        # Now, because the source tree and the data folder may change during training.
+        self._provenance = {"commit": commit(), **pretrained_used(self.model, data.data_folder)}
 
     def run(self) -> dict[str, Any]:
         """Train to the end, from the newest checkpoint if there is one.
@@ -294,7 +295,7 @@ class Trainer:
             "seconds": round(state.seconds, 1),
             "dev_seconds": round(state.dev_seconds, 1),
             "processes": self.accelerator.num_processes,
-            "commit": self._commit,
+            **self._provenance,
             **machine(),
         }
         if self.accelerator.is_main_process:

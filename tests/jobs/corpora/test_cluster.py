@@ -31,7 +31,7 @@ def test_a_lost_node_loses_nothing_and_gives_nothing_twice(trained, tmp_path, tw
     monkeypatch.setattr(chunks, "LINES", 8)
     node = two_nodes.add_node(num_cpus=1)
     two_nodes.wait_for_nodes()
-    corpus, request = write_corpus(tmp_path / "in.txt", 1200), Request(str(trained))
+    corpus, request = write_corpus(tmp_path / "in.txt", 1200), Request((str(trained),))
     predict_file(request, corpus, tmp_path / "one.jsonl")
     seen = []
 

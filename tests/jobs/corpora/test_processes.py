@@ -25,7 +25,7 @@ def _short_chunks(monkeypatch):
 
 
 def predicted(folder, some, out, **options):
-    request = Request(str(folder), **options)
+    request = Request((str(folder),), **options)
     predict_corpus(some, partial(predict_in_processes, request, 2), out, SILENT)
     return out.read_bytes()
 
@@ -40,7 +40,7 @@ def workers():
 
 
 def test_a_killed_process_is_replaced_and_the_output_is_that_of_one_process(trained, tmp_path):
-    corpus, request = write_corpus(tmp_path / "in.txt", 100), Request(str(trained), tree=True)
+    corpus, request = write_corpus(tmp_path / "in.txt", 100), Request((str(trained),), tree=True)
     corpus.write_bytes(corpus.read_bytes() + b"\n" * 20)  # the last chunks are blank
     predict_file(request, corpus, tmp_path / "one.jsonl")
     killed = []
@@ -73,7 +73,7 @@ def test_processes_that_are_always_killed_are_an_error(trained, tmp_path):
     try:
         with pytest.raises(FtorError, match=message):
             predicted(
-                Request(str(trained)), chunks.read_chunks([corpus], "text", SILENT), tmp_path / "out.jsonl"
+                Request((str(trained),)), chunks.read_chunks([corpus], "text", SILENT), tmp_path / "out.jsonl"
             )
     finally:
         done.set()
@@ -88,7 +88,7 @@ def test_an_error_of_a_process_is_that_of_the_run(tmp_path):
 
 
 def test_a_process_that_starts_while_the_run_stops_is_ended(tmp_path, monkeypatch):
-    workers, popen, starting = _Workers(Request(str(tmp_path))), subprocess.Popen, threading.Event()
+    workers, popen, starting = _Workers(Request((str(tmp_path),))), subprocess.Popen, threading.Event()
     started = []
 
     def start_slowly(*arguments, **options):
@@ -126,8 +126,8 @@ def test_a_killed_command_takes_its_processes_along_and_is_continued(trained, tm
     psutil.wait_procs(children, timeout=20)
     assert not any(child.is_running() and child.status() != psutil.STATUS_ZOMBIE for child in children)
     cut = out.read_bytes()
-    predict_file(Request(str(trained)), corpus, out, resuming=True)
-    predict_file(Request(str(trained)), corpus, tmp_path / "whole.jsonl")
+    predict_file(Request((str(trained),)), corpus, out, resuming=True)
+    predict_file(Request((str(trained),)), corpus, tmp_path / "whole.jsonl")
     assert out.read_bytes() == (tmp_path / "whole.jsonl").read_bytes()
     assert out.read_bytes().startswith(cut)
     assert len(cut) < out.stat().st_size

@@ -101,9 +101,12 @@ def test_marks_at_the_end_of_words_are_noticed():
 
 
 def test_quotes_around_copied_words_are_noticed():
-    rows = [(f"call person{i}", f'phone "person{i}" now') for i in range(40)]
+    rows = [(f"call person{i}", f"phone “person{i}” now") for i in range(40)]
     assert found(rows, "quotes")
-    assert not found([(s, t.replace('"', "")) for s, t in rows], "quotes")
+    assert not found([(s, t.replace("“", "").replace("”", "")) for s, t in rows], "quotes")
+    plain = [(s, t.replace("“", '"').replace("”", '"')) for s, t in rows]
+    assert not found(plain, "quotes"), "a rule of data.copy_forms writes them"
+    assert found(plain, "forms")
 
 
 def programs(count=50):

@@ -88,15 +88,14 @@ f3f48f690b63d7095c75caecbe55f57b762e105e3c3b35e8675a82586776d546  geo/len_test.t
 ab03364119166798362d0982de7742859f42b61613306ff93c4e184464534056  geo/template_test.tsv
 75f719608c62f1b267d3727b0cd076c20e20d06210585b102e667da05626a970  geo/template_train.tsv
 """)
-FACTS = "geo/geobase.pl"
 DATASETS = (
-    PublishedDataset("geo", FILES, (RELEASED_DATA,), judges=judges),
+    PublishedDataset("geo", FILES, (RELEASED_DATA,), judges=judges, judged_with=(facts.FILE,)),
     PublishedDataset(
         "geobase",
-        {FACTS: "f3088e645e5ce1ed83e71dcf46ca4031a3c0247cd35bcac40061acd9ff71b75f"},
+        {facts.FILE: "f3088e645e5ce1ed83e71dcf46ca4031a3c0247cd35bcac40061acd9ff71b75f"},
         # The executor of the release reads the facts from a file beside it, not from the archive.
         (Download(f"{RELEASE}/fertility/eval/geo_eval/geobase.pl"),),
-        other_names={"geobase": FACTS, "geobase.pl": FACTS},
+        other_names={"geobase": facts.FILE, "geobase.pl": facts.FILE},
         check=facts.read,
     ),
 )

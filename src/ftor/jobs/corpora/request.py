@@ -10,8 +10,10 @@ import torch
 from pydantic import TypeAdapter
 
 from ftor.grammar import Grammar, shipped_grammars
+from ftor.model.committee import How, load_models
 from ftor.model.folder import unfinished
-from ftor.model.model import OWN, Model
+from ftor.model.hub import local_folder
+from ftor.model.model import OWN
 from ftor.model.prediction import error_record
 from ftor.reporting import Report
 from ftor.text.lines import DataError, line_problem
@@ -27,15 +29,16 @@ class Request:
     """What is asked for: a model and the options of `ftor predict`.
 
     Attributes:
-        folder: of the model, or a model on the hub, as for `ftor.load`.
+        folders: of the model, or models on the hub, as for `ftor.load`. Several become a committee.
         data_folder: where pretrained vectors are, if not in the usual folders.
         grammar: "own", "none", or the file of a grammar.
         alignment, fertilities, tree: the parts of the structure to add.
         threads: CPU threads.
         lengths, batch_size, n_best, min_confidence: as of `Model.predict`.
+        committee: as of `ftor.load`.
     """
 
-    folder: str
+    folders: tuple[str, ...]
     data_folder: Path | None = None
     grammar: str = OWN
     alignment: bool = False
@@ -46,6 +49,7 @@ class Request:
     batch_size: int | None = None
     n_best: int = 1
     min_confidence: float | None = None
+    committee: How = "log"
 
     def to_json(self) -> str:
         """Return the request as one line of JSON."""
@@ -61,7 +65,7 @@ class Request:
         is_name = self.grammar in (OWN, NONE, *shipped_grammars())
         return replace(
             self,
-            folder=_absolute(self.folder),
+            folders=tuple(map(_absolute, self.folders)),
             data_folder=self.data_folder and self.data_folder.absolute(),
             grammar=self.grammar if is_name else _absolute(self.grammar),
         )
@@ -99,10 +103,9 @@ class Predictor:
 
     def __init__(self, request: Request) -> None:
         torch.set_num_threads(request.threads)
-        self._model = Model.load(request.folder, data_folder=request.data_folder)
-        assert self._model.folder is not None
-        reason = unfinished(self._model.folder)
-        self._request, self._warnings = request, [] if reason is None else [reason]
+        self._model = load_models(request.folders, request.committee, data_folder=request.data_folder)
+        reasons = [unfinished(local_folder(folder)) for folder in request.folders]
+        self._request, self._warnings = request, [reason for reason in reasons if reason is not None]
         self._warned = False
         self._structure = request.alignment or request.fertilities or request.tree
         if self._structure:

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ftor.reporting import percent
+from ftor.reporting import counted, percent
+from ftor.text.forms import Evidence, explained
 from ftor.text.reading import Pair
 from ftor.tuning.look.examples import some_of
 from ftor.tuning.look.findings import Copies, Finding, Part, Value
@@ -39,7 +40,11 @@ class Decision(NamedTuple):
 
 
 class CopyCounts:
-    """Counts of copies in training pairs. Targets are in units if they are programs."""
+    """Counts of copies in training pairs. Targets are in units if they are programs.
+
+    Attributes:
+        forms: the forms in which words of sources stand in targets, and how often.
+    """
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
         self.tokens = self.same = self.other_case = self.quoted = self.numbers = 0
@@ -50,6 +55,7 @@ class CopyCounts:
         self.case_only: Counter[str] = Counter()
         for pair in pairs:
             self._count(pair)
+        self.forms = explained(pairs)
         self.rare = [token for token, count in self.pairs_with.items() if count == 1]
         self.rare_copied = [token for token in self.rare if self.copied_in[token] or self.case_only[token]]
         self.number_types = [token for token in self.pairs_with if NUMBER.fullmatch(token)]
@@ -112,7 +118,8 @@ def decide(counts: CopyCounts, needed_later: Sequence[str], part: Part) -> Decis
     copies = counts.summary()
     rare = len(counts.rare_copied) >= RARE_TYPES and copies.rare_copied >= RARE_COPIED
     numbers = copies.number_types >= NUMBER_TYPES and copies.numbers_copied >= NUMBERS_COPIED
-    if not (rare or numbers or needed_later):
+    forms = " ".join(one.rule for one in counts.forms if one.follows)
+    if not (rare or numbers or needed_later or forms):
         return _no_evidence(counts, copies, part)
     settings: dict[str, Value] = {"model.copying": True, "training.word_dropout": 0.1}
     case = sum(counts.case_only[token] > 0 for token in counts.rare_copied)
@@ -128,6 +135,9 @@ def decide(counts: CopyCounts, needed_later: Sequence[str], part: Part) -> Decis
         why.append(f"{percent(copies.numbers_copied, 0)} of the numbers in targets stand in the source")
     if needed_later:
         why.append(f"dev targets have new words of their sources ({some_of(needed_later)})")
+    if forms:
+        settings["data.copy_forms"] = forms
+        why.append("target words that only one pair has are other forms of words of its source")
     text = f"Words are copied: {'; '.join(why)}."
     return Decision(Finding(kind="copying", text=text, settings=settings), {})
 
@@ -145,9 +155,23 @@ def _no_evidence(counts: CopyCounts, copies: Copies, part: Part) -> Decision:
     return Decision(Finding(kind="copying", text=text, settings=settings), {})
 
 
-def quotes(copies: Copies, programs: bool) -> Iterator[Finding]:
-    """Say that words are only copied with quotes around them, which plain copying cannot do."""
-    if not programs and copies.quoted >= QUOTED:
+def forms(counts: CopyCounts) -> Iterator[Finding]:
+    """Say which rules explain target words that are no words of their source."""
+    if counts.forms:
+        rules = "; ".join(map(_rule, counts.forms))
+        yield Finding(kind="forms", text=f"Words of sources stand in targets in other forms: {rules}.")
+
+
+def _rule(one: Evidence) -> str:
+    examples = ", ".join(f"{word} as {form}" for word, form in one.examples)
+    return f"{one.rule} {counted(one.times, 'time')} ({examples})"
+
+
+def quotes(counts: CopyCounts, programs: bool) -> Iterator[Finding]:
+    """Say that words are only copied with quotes around them, if no rule for that follows."""
+    copies = counts.summary()
+    known = any(one.follows and one.rule.endswith("quotes") for one in counts.forms)
+    if not programs and not known and copies.quoted >= QUOTED:
         share = percent(copies.quoted, 0)
         text = f"{share} of the target tokens are words of their source with quotes around them."
         advice = "Write a space between quotes and words in the targets, so that the words can be copied."

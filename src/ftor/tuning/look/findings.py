@@ -17,6 +17,7 @@ Kind = Literal[
     "alignment",
     "fertility",
     "copying",
+    "forms",
     "quotes",
     "programs",
     "size",

@@ -1,0 +1,113 @@
+"""Transducers that read the vectors of a pretrained encoder: trained, saved, loaded, in batches and alone."""
+
+import json
+from itertools import pairwise
+
+import pytest
+import torch
+
+import ftor
+from ftor.model.tensors import load_tensors
+from ftor.nn.contextual import ContextualEmbedding
+from support import tiny_encoder
+from support.small_networks import ORDERS
+from support.tiny import run_here, train_arguments
+
+pytest.importorskip("transformers")
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    """Give the folder of an encoder. Read only."""
+    return tiny_encoder.write(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture
+def train(data, tmp_path, encoder, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def with_settings(name="run", **settings):
+        values = {f"model.{key}": value for key, value in settings.items()}
+        finished = run_here(*train_arguments(data, tmp_path / name, {"model.reader": str(encoder)} | values))
+        assert finished.code == 0, finished.err
+        assert "reader: " in finished.err
+        return tmp_path / name
+
+    return with_settings
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_model_is_trained_and_loaded(train, order):
+    model = ftor.load(train(order=order))
+    sentences = ["a b c", "k", "b a b a"]
+    together = model.predict(sentences, n_best=3)
+    for sentence, one in zip(sentences, together, strict=True):
+        (alone,) = model.predict([sentence], n_best=3)
+        assert alone.text == one.text
+        assert alone.score == pytest.approx(one.score, abs=1e-4)
+        assert model.score([sentence], [one.text])[0].score == pytest.approx(one.score, abs=1e-4)
+        assert one.structure.alignment.shape == (len(one.source), one.length)
+
+
+def test_a_word_that_training_lacks_has_a_vector_of_its_own(train):
+    """Without a reader, all unknown words are the same."""
+    model = ftor.load(train())
+    scores = [model.score([f"a {word}"], ["a a"])[0].score for word in ("fed", "kiz")]
+    assert scores[0] != pytest.approx(scores[1], abs=1e-4)
+
+
+def test_each_part_reads_what_it_is_told(train, data):
+    """What reads type vectors only does not see that a context changes."""
+    settings = dict.fromkeys(("fertility_reads", "reordering_reads", "decoder_reads"), "type")
+    network = ftor.load(train("types", **settings)).network
+    source, lengths = torch.tensor([[2, 3, 4]]), torch.tensor([3])
+    one, other = (network.read(source, lengths, None, torch.randn(1, 3, 12)) for _ in range(2))
+    parts = (
+        lambda reading: reading.fertility.logits,
+        lambda reading: reading.inner_x,
+        lambda reading: reading.context,
+    )
+    assert all(torch.equal(part(one), part(other)) for part in parts)
+    for number, name in enumerate(settings):
+        network = ftor.load(train(name, **settings | {name: "both"})).network
+        one, other = (network.read(source, lengths, None, torch.randn(1, 3, 12)) for _ in range(2))
+        assert [torch.equal(part(one), part(other)) for part in parts] == [n != number for n in range(3)]
+
+
+def test_the_encoder_is_not_trained_and_not_saved(train, encoder):
+    before = load_tensors(encoder / "model.safetensors")[0]
+    folder = train()
+    weights, _ = load_tensors(folder / "model.safetensors")
+    assert weights["contextual.mean"].shape == (12,)
+    read = sum(tensor.numel() for name, tensor in before.items() if not name.startswith("pooler."))
+    recorded = json.loads((folder / "metrics.json").read_text())["reader"]
+    assert (recorded["name"], recorded["parameters"]) == (str(encoder), read)
+    assert sum(tensor.numel() for tensor in weights.values()) < 20_000
+    after = load_tensors(encoder / "model.safetensors")[0]
+    assert all(tensor.equal(after[name]) for name, tensor in before.items())
+
+
+def test_the_same_seed_gives_the_same_model(train):
+    one, other = (load_tensors(train(name) / "model.safetensors")[0] for name in ("one", "two"))
+    assert all(tensor.equal(other[name]) for name, tensor in one.items())
+
+
+def test_vectors_are_centred_and_scaled():
+    vectors = 3 + 5 * torch.randn(200, 6, generator=torch.Generator().manual_seed(0))
+    layer = ContextualEmbedding(6, 6)
+    layer.fit(vectors)
+    with torch.no_grad():
+        layer.projection.weight.copy_(torch.eye(6))
+        layer.projection.bias.zero_()
+        read = layer(vectors)
+    assert read.mean(0).abs().max() < 1e-5
+    assert read.std().item() == pytest.approx(0.4, abs=0.01)
+    for first, second in pairwise(range(3)):
+        assert torch.equal(vectors[first] > vectors[second], read[first] > read[second])
+
+
+def test_committees_share_the_reader(train):
+    folders = [train("one"), train("two", fertility_hidden=9)]
+    model = ftor.load(folders)
+    assert len(model.network.members) == 2
+    assert json.loads(json.dumps(model.predict(["a b"])[0].record("a b")))["prediction"]
