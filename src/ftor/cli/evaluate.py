@@ -105,7 +105,7 @@ def evaluate(
             "commit": commit(),
             "metrics": values,
         }
-        pairs = digest((pair.source, pair.target) for pair in evaluation.pairs)
+        pairs = digest((pair.source, pair.target_text.split()) for pair in evaluation.pairs)
         append(ledger, record | machine(), {file.name: Judgements(pairs, evaluation.verdicts)})
     if as_json:
         print(json.dumps(values))

@@ -72,8 +72,11 @@ def judgements_in(folder: Path) -> dict[str, Judgements]:
 def append(path: Path, record: Mapping[str, Any], judged: Mapping[str, Judgements] | None = None) -> None:
     """Append a line to a ledger, and write the judgements beside it."""
     line = read_line(record)
+    file = path.parent / JUDGEMENTS / line.file_name
     if judged:
-        write_judgements(path.parent / JUDGEMENTS / line.file_name, judged)
+        write_judgements(file, judged)
+    else:
+        file.unlink(missing_ok=True)  # those of an older line
     append_json_line(path, {"format": line.format, "kind": line.kind, **record})
 
 

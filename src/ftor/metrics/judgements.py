@@ -3,6 +3,7 @@
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,7 +63,7 @@ def read_judgements(path: Path) -> dict[str, Judgements]:
         return {
             split: Judgements(value["pairs"], _verdicts(value)) for split, value in values["splits"].items()
         }
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise FtorError(f"{path}: not a file of judgements: {error}") from error
 
 

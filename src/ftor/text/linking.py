@@ -139,7 +139,7 @@ def _partners(
         for (word, unit), count in both.items()
         if max(LEAST, PARTNERS * words[word], PARTNERS * units[unit]) <= count < PARTNERS * pairs
     }
-    return dict(sorted(shares, key=shares.__getitem__))
+    return dict(sorted(shares, key=lambda both: (shares[both], len(both[1]), both)))  # the longest of equals
 
 
 def named_apart(pairs: Sequence[Pair], iterations: int) -> set[tuple[str, str]]:

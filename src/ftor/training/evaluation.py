@@ -87,7 +87,7 @@ class Evaluator:
             for name, grammar in grammars.items() if pairs else ():
                 judged = self.judged(pairs, grammar)
                 results[name] = judged.metrics.as_dict()
-                known = digest((pair.source, pair.target) for pair in pairs)
+                known = digest((pair.source, pair.target_text.split()) for pair in pairs)
                 judgements[name] = Judgements(known, judged.right)
         return results, judgements
 

@@ -137,6 +137,8 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
     longer = longer_pairs(encoded, made, size)
     counts = len(parts.random), len(parts.harder), len(longer), len(dev)
     held_out = dict(zip(("random", "harder", MADE, "dev"), counts, strict=True))
+    if not longer:
+        del held_out[MADE]
     if request.quick:
         some = dict([next(iter(some.items()))])
     plan = Plan(

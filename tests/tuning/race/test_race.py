@@ -87,9 +87,13 @@ def raced(
         for name in files:
             (job.folder / name).write_text(entry.run)
         results = {"dev": {"exact_match": found}, "test": None}
-        if made_score is not None and job.config.data.test:  # half of the pairs were made
+        if made_score is not None:
             made = made_score(entry)
-            results = {"dev": {"exact_match": (found + made) / 2}, "test": {"exact_match": made}}
+            has_made = "a 0\t" in (plan.folder / "held-out.tsv").read_text()
+            results = {
+                "dev": {"exact_match": (found + made) / 2 if has_made else found},
+                "test": {"exact_match": made},
+            }
         if grammar_loss is not None:
             results["dev_grammar"] = {"exact_match": results["dev"]["exact_match"] - grammar_loss}
         return [Started("here"), Finished(record(job, **results, best_epoch=1))]
@@ -178,7 +182,7 @@ def test_made_pairs_that_mislead_are_not_chosen_by(plan, real):
     plan = replace(plan, recombines=True, held_out=held_out)
     lines = [f"a {number}\tA {number}\n" for number in range(100)]
     (plan.folder / "held-out.tsv").write_text("".join(lines))
-    (plan.folder / "made.tsv").write_text("".join(lines[:50]))
+    (plan.folder / "real.tsv").write_text("".join(lines[50:]))
     leader = order(plan)[1]
 
     def is_recombined(entry):
@@ -196,6 +200,8 @@ def test_made_pairs_that_mislead_are_not_chosen_by(plan, real):
     assert race.winner == (leader if is_misled else f"{leader}+recombined")
     assert race.promised == pytest.approx(0.9 if is_misled else 0.95)
     assert race.plan.held_out["made longer"] == (0 if is_misled else 50)
+    shares = [row[3] for row in Choice.of(race).rows if row[0] == race.winner]
+    assert shares == ["90.0 %" if is_misled else "95.0 %"]
     left = (plan.folder / "held-out.tsv").read_text().splitlines(keepends=True)
     assert left == (lines[50:] if is_misled else lines)
 

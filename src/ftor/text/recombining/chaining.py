@@ -137,7 +137,7 @@ class Chains:
             return None
         wholes = _Wholes(without, [aligned.pair for aligned, _ in places], words)
         cases: dict[tuple[Tokens, bool], dict[int, tuple[Sentence, Sentence]]] = defaultdict(dict)
-        told, usual = set(), Counter[tuple[Tokens, bool]]()
+        told, usual = set(), defaultdict[tuple[Tokens, bool], set[int]](set)
         for place, ((pair, links), at) in enumerate(places):
             first, second = pair.source[:at], pair.source[at + len(words) :]
             if not wholes.are_sources(first, second):
@@ -147,9 +147,10 @@ class Chains:
                 both, case = (Sentence(first, targets[0]), Sentence(second, targets[1])), (tokens, is_swapped)
                 is_usual = wholes.are_targets(*targets)
                 if (tokens or is_usual) and all(map(self._agrees, both)):
-                    cases[case].setdefault(place, both)
-                    usual[case] += is_usual
-        cases = {case: found for case, found in cases.items() if usual[case] >= LOOSE_SHARE * len(found)}
+                    if place not in cases[case] or (is_usual and place not in usual[case]):
+                        cases[case][place] = both
+                    usual[case] |= {place} if is_usual else set()
+        cases = {case: found for case, found in cases.items() if len(usual[case]) >= LOOSE_SHARE * len(found)}
         if not cases:
             return None
         case, found = max(cases.items(), key=lambda one: len(one[1]))

@@ -19,7 +19,7 @@ from ftor.text.recombining.kinds import read_nodes
 def chained_lists(
     pairs: Sequence[Pair], programs: Programs, count: int, seed: int, iterations: int
 ) -> list[Pair]:
-    """At most `count` pairs with longer lists. None if most programs are no items of one list."""
+    """At most `count` pairs with longer lists. Empty if no program is a list."""
     roots = [read_nodes(pair.target, programs)[0] for pair in pairs]
     lists = Counter(root.unit for root in roots if slots(programs.unit(root.unit)) == [REST])
     if not lists:
@@ -45,7 +45,7 @@ def _wrapped(pair: Pair, name: str, programs: Programs) -> Pair | None:
     target = (name, *pair.target, CLOSE_NAME)
     try:
         text = programs.decode(target)
+        is_same = tuple(programs.encode(text)) == target  # new neighbours may be one unit
     except ProgramError:
         return None
-    is_same = tuple(programs.encode(text)) == target  # new neighbours may be one unit
     return replace(pair, target=target, target_text=text) if is_same else None

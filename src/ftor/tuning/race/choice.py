@@ -73,7 +73,7 @@ class Choice(Record):
                     seed=entry.seed,
                     epochs=entry.epochs,
                     on_all_pairs=entry.final,
-                    score=result.score,
+                    score=race.counted(result),
                     seconds=round(result.seconds, 1),
                     problem=result.problem,
                 )

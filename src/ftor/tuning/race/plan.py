@@ -13,7 +13,7 @@ from ftor.tuning.look.findings import Value
 from ftor.tuning.race.candidates import RECOMBINED, SEQ2SEQ, Candidate, candidates, configuration
 from ftor.tuning.race.held_out import HeldOut
 
-TRAIN_FILE, HELD_OUT_FILE, MADE_FILE = "train.tsv", "held-out.tsv", "made.tsv"
+TRAIN_FILE, HELD_OUT_FILE, MADE_FILE, REAL_FILE = "train.tsv", "held-out.tsv", "made.tsv", "real.tsv"
 MADE = "made longer"
 """The kind of held-out pairs that are recombined."""
 FROM_RUN = Path("../..")
@@ -123,18 +123,16 @@ class Plan:
             "dev": self.files.get("dev") if final else None,
             "test": self.files.get("test") if final else None,
         }
-        if not final and self.held_out.get(MADE):
-            files["test"] = FROM_RUN / MADE_FILE  # once more alone, so that real pairs can be told apart
+        if not final and MADE in self.held_out:  # once more alone, so that real pairs can be told apart
+            files["test"] = FROM_RUN / MADE_FILE
         if files["dev"] is None and any(self.held_out.values()):
             files["dev"] = FROM_RUN / HELD_OUT_FILE
         return {f"data.{split}": path.as_posix() for split, path in files.items() if path is not None}
 
     def without_made(self) -> "Plan":
-        """The same race, compared by real pairs only."""
-        path = self.folder / HELD_OUT_FILE
-        made = {*(self.folder / MADE_FILE).read_text("utf-8").splitlines()}
-        lines = path.read_text("utf-8").splitlines(keepends=True)
-        write_text(path, "".join(line for line in lines if line.rstrip("\n") not in made))
+        """The same race, compared by real pairs only. Its runs keep their configurations."""
+        real = (self.folder / REAL_FILE).read_text("utf-8")
+        write_text(self.folder / HELD_OUT_FILE, real)
         return replace(self, held_out=self.held_out | {MADE: 0})
 
     @property
@@ -148,8 +146,12 @@ def write_held_out(
 ) -> None:
     """Write the training pairs of a race, and the held-out pairs with dev pairs and made ones."""
     folder.mkdir(parents=True, exist_ok=True)
-    out = [*dev, *made, *(pairs[i] for i in parts.random), *(pairs[i] for i in parts.harder)]
-    files = {TRAIN_FILE: [pairs[i] for i in parts.train], HELD_OUT_FILE: out, MADE_FILE: made}
+    real = [*dev, *(pairs[i] for i in parts.random), *(pairs[i] for i in parts.harder)]
+    files = {
+        TRAIN_FILE: [pairs[i] for i in parts.train],
+        HELD_OUT_FILE: [*made, *real],
+        **({MADE_FILE: made, REAL_FILE: real} if made else {}),
+    }
     for name, some in files.items():
         write_pairs([(" ".join(pair.source), pair.target_text) for pair in some], folder / name)
 

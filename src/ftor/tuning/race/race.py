@@ -125,7 +125,7 @@ class Race(Workload):
         self.final = max([*entries, *([self.final] if self.final else [])], key=self._quality)
 
     def _quality(self, entry: Entry) -> tuple[float, float]:
-        return self._score(self.results[entry]), -self.results[entry].loss
+        return self.counted(self.results[entry]), -self.results[entry].loss
 
     def _race(self) -> Generator[list[Entry], None, int]:
         """Find the winner. Returns the epochs that it is trained for on all pairs."""
@@ -163,11 +163,12 @@ class Race(Workload):
         """Warn if the winner is right more often without the grammar, with every seed."""
         assert self.winner is not None
         found = [self.results[self._entry(self.winner, seed, epochs)] for seed in seeds]
-        plain = [result.without_grammar for result in found if result.without_grammar is not None]
-        if plain and min(plain) > max(result.score for result in found) + TOLERANCE:
+        pairs = [(one.without_grammar, one.score) for one in found if one.without_grammar is not None]
+        if pairs and all(plain > score + TOLERANCE for plain, score in pairs):
+            plain, score = min(pairs)
             self._report.warn(
-                f"{self.winner} is right on {percent(min(plain))} of the held-out pairs without the grammar, "
-                f"and on {percent(max(result.score for result in found))} with it; try --grammar none"
+                f"{self.winner} is right on {percent(plain)} of the held-out pairs without the grammar, "
+                f"and on {percent(score)} with it; try --grammar none"
             )
 
     def _proven(
@@ -203,8 +204,8 @@ class Race(Workload):
         """The number of held-out pairs that were not made."""
         return sum(count for kind, count in self.plan.held_out.items() if kind != MADE)
 
-    def _score(self, result: Result) -> float:
-        """What a result counts."""
+    def counted(self, result: Result) -> float:
+        """What a result counts: without made pairs, if they mislead."""
         return result.score if self._trusts_made or result.real is None else result.real
 
     def _trained(self, names: list[str], seeds: list[int], epochs: int) -> Generator[list[Entry], None, None]:
@@ -212,13 +213,14 @@ class Race(Workload):
         runs = [(name, seed) for name in names for seed in seeds]
         yield [self._entry(name, seed, epochs) for name, seed in runs]
         found = {run: self.results[self._entry(*run, epochs)] for run in runs}
-        best = max(result.score for result in found.values())
-        leaders = {name for (name, _), result in found.items() if result.score == best}
+        scores = {run: self.counted(result) for run, result in found.items()}
+        best = max(scores.values())
+        leaders = {name for (name, _), score in scores.items() if score == best}
         again = {
             run: self._entry(*run, epochs)
             for run, result in found.items()
             if result.collapsed
-            and result.score < best - BEHIND
+            and scores[run] < best - BEHIND
             and run not in self._other_seeds
             and (best < ALL_RIGHT or run[0] in leaders)  # others are not needed any more
         }
@@ -227,7 +229,7 @@ class Race(Workload):
             self._other_seeds[name, seed] = seed + OTHER_SEEDS
         yield [self._entry(name, seed, epochs) for name, seed in again]
         for run, entry in again.items():
-            if self.results[self._entry(*run, epochs)].score < self.results[entry].score:
+            if self.counted(self.results[self._entry(*run, epochs)]) < self.counted(self.results[entry]):
                 self._other_seeds[run] = run[1]
 
     def _entry(self, name: str, seed: int, epochs: int) -> Entry:
@@ -250,7 +252,7 @@ class Race(Workload):
         if self.promised is None or self.final is None:
             return False
         count = sum(self.plan.held_out.values())
-        return _is_below(self._score(self.results[self.final]), self.promised, count)
+        return _is_below(self.counted(self.results[self.final]), self.promised, count)
 
     def _best(self, names: list[str], seeds: list[int], epochs: int) -> list[str]:
         """The candidates, best first: by their worst seed, then their mean, then the order of preference.
@@ -270,7 +272,7 @@ class Race(Workload):
         return min(self._scores(name, seeds, epochs))
 
     def _scores(self, name: str, seeds: list[int], epochs: int) -> list[float]:
-        return [self._score(self.results[self._entry(name, seed, epochs)]) for seed in seeds]
+        return [self.counted(self.results[self._entry(name, seed, epochs)]) for seed in seeds]
 
     def finished(self, status: Status, record: dict[str, Any]) -> str:
         """Keep the result."""
@@ -280,7 +282,7 @@ class Race(Workload):
         loss, collapsed = log[record["best_epoch"] - 1]["dev_loss"], bool(collapse(log))
         score, real, pairs = dev["exact_match"], None, self.plan.held_out
         made = None if self._entries[status.job].final else record.get("test_grammar") or record.get("test")
-        if made and self._real_pairs:
+        if made and self._trusts_made and self._real_pairs:
             right = score * sum(pairs.values()) - made["exact_match"] * pairs[MADE]
             real = right / self._real_pairs
         plain = record["dev"]["exact_match"] if record.get("dev_grammar") else None
