@@ -218,13 +218,16 @@ def test_long_rules_and_large_grammars_compile_quickly():
 
 @pytest.mark.parametrize(
     "text",
-    ["S -> A | 'b' 'c'\nA -> 'a' | ()\n", "S -> A S 'd' | 'b'\nA -> 'a' | ()\n", "S -> 'a' | 'b' S\n"],
+    [
+        *("S -> A | 'b' 'c'\nA -> 'a' | ()\n", "S -> A S 'd' | 'b'\nA -> 'a' | ()\n", "S -> 'a' | 'b' S\n"),
+        *("S -> 'a' L 'd'\nL -> 'b' | 'b' 'c' L\n", "S -> L 'd' L\nL -> () | A L\nA -> 'b' | 'a' 'c'\n"),
+    ],
 )
 def test_why_not_names_the_words_that_could_come(text):
     grammar = Grammar.parse(text)
     strings = [string for length in range(6) for string in product("abcd", repeat=length)]
     derived = [string for string in strings if grammar.accepts(string)]
-    for string in [*strings[:5], ("x",), ("b", "x"), ("b", "c", "x")]:
+    for string in [*strings[:5], ("x",), ("b", "x"), *map(tuple, ("bcx", "abc", "abca", "bda", "bdbc"))]:
         if string in derived:
             continue
         place = max(

@@ -1,6 +1,9 @@
 """Earley's parser (1970) for any context-free grammar, with the rules as they are written.
 
 It recognises strings and shows their structure. Decoding needs scores, and uses `ftor.ops.cyk`.
+
+One word of look-ahead keeps lists linear: in `Items -> Item | Item ',' Items` the items are complete only
+where something follows that can follow the list.
 """
 
 from __future__ import annotations
@@ -61,7 +64,9 @@ class EarleyParser:
         self.by_name: dict[str, list[int]] = {}
         for number, rule in enumerate(rules):
             self.by_name.setdefault(rule.name, []).append(number)
+        self._first_words: dict[str, tuple[set[str], bool]] = {}
         self._index_first_words()
+        self._index_following_words()
 
     def _index_first_words(self) -> None:
         """Which rules of a name can start with a word, with a copied word, or be empty."""
@@ -69,7 +74,7 @@ class EarleyParser:
         self._by_copy: dict[str, list[int]] = {name: [] for name in self.by_name}
         self._empty: dict[str, list[int]] = {name: [] for name in self.by_name}
         for number, rule in enumerate(self.rules):
-            words, copy = self._first(rule)
+            words, copy = self._first(rule.parts)
             for word in words:
                 self._by_word.setdefault((rule.name, word), []).append(number)
             if copy:
@@ -77,23 +82,65 @@ class EarleyParser:
             if self.nullable.issuperset(rule.parts):
                 self._empty[rule.name].append(number)
 
-    def _first(self, rule: Rule) -> tuple[set[str], bool]:
-        """The words that a rule's strings can start with, and whether a copied word is one of them."""
+    def _index_following_words(self) -> None:
+        """Which words can follow the strings of a name; `COPY` for a copied word, None for the end."""
+        self._following: dict[str, set[str | None]] = {name: set() for name in self.by_name}
+        self._following[self.rules[0].name].add(None)
+        ends: dict[str, set[str]] = {name: set() for name in self.by_name}  # names that a name can end with
+        for rule in self.rules:
+            for place, part in enumerate(rule.parts):
+                if isinstance(part, str):
+                    rest = rule.parts[place + 1 :]
+                    words, copy = self._first(rest)
+                    self._following[part] |= words | ({COPY} if copy else set())
+                    if self.nullable.issuperset(rest):
+                        ends[rule.name].add(part)
+        changed = list(ends)
+        while changed:
+            name = changed.pop()
+            for last in ends[name]:
+                if not self._following[name] <= self._following[last]:
+                    self._following[last] |= self._following[name]
+                    changed.append(last)
+
+    def can_follow(self, name: str, word: str | None, copied: bool) -> bool:
+        """Whether a word, or the end if None, can come after a string of `name`."""
+        following = self._following[name]
+        return word in following or (copied and COPY in following)
+
+    def _first(self, parts: Sequence[Part]) -> tuple[set[str], bool]:
+        """The words that strings of `parts` can start with, and whether a copied word is one of them."""
         words: set[str] = set()
         copy = False
-        seen, waiting = {rule}, [rule]
-        while waiting:
-            for part in waiting.pop().parts:
-                if isinstance(part, Words):
-                    words.update(part.words)
-                    copy = copy or part.copy
-                else:
-                    new = {self.rules[number] for number in self.by_name[part]} - seen
-                    seen |= new
-                    waiting.extend(new)
-                if part not in self.nullable:
-                    break
+        for part in parts:
+            first, copied = self._first_of(part)
+            words |= first
+            copy = copy or copied
+            if part not in self.nullable:
+                break
         return words, copy
+
+    def _first_of(self, part: Part) -> tuple[set[str], bool]:
+        """The same for one part."""
+        if isinstance(part, Words):
+            return set(part.words), part.copy
+        if part not in self._first_words:
+            words: set[str] = set()
+            copy = False
+            seen, waiting = {part}, [part]
+            while waiting:
+                for number in self.by_name[waiting.pop()]:
+                    for begin in self.rules[number].parts:
+                        if isinstance(begin, Words):
+                            words.update(begin.words)
+                            copy = copy or begin.copy
+                        elif begin not in seen:
+                            seen.add(begin)
+                            waiting.append(begin)
+                        if begin not in self.nullable:
+                            break
+            self._first_words[part] = words, copy
+        return self._first_words[part]
 
     def accepts(self, tokens: Sequence[str], sentence: Sequence[str]) -> bool:
         """Whether the start derives `tokens`."""
@@ -109,22 +156,17 @@ class EarleyParser:
 
     def stuck(self, tokens: Sequence[str], sentence: Sequence[str]) -> tuple[int, list[str]]:
         """How many tokens at the start can begin a string, and the words that could come after them."""
-        items = _Chart(self, tokens, sentence).seen
-        place = max((end for *_, end in items), default=0)
-        # The chart has only rules that fit the first word, which need not be any.
-        following: list[Part] = [] if place else [self.rules[0].name]
-        for number, dot, _, end in items:
-            following += self.rules[number].parts[dot : dot + 1] if end == place else ()
+        place = max((end for *_, end in _Chart(self, tokens, sentence).seen), default=0)
+        following: dict[Part, None] = {} if place else {self.rules[0].name: None}
+        if place:  # anew without the word that does not fit, so that nothing is left out because of it
+            for number, dot, _, end in _Chart(self, tokens[:place], sentence, whole=False).seen:
+                if end == place:
+                    following |= dict.fromkeys(self.rules[number].parts[dot : dot + 1])
         words: dict[str, None] = {}
         for part in following:
-            rules = [Rule("", (part,), 0)] if isinstance(part, Words) else self._rules_of(part)
-            for rule in rules:
-                first, copy = self._first(rule)
-                words |= dict.fromkeys([*sorted(first), *[COPY] * copy])
+            first, copy = self._first_of(part)
+            words |= dict.fromkeys([*sorted(first), *[COPY] * copy])
         return place, list(words)
-
-    def _rules_of(self, name: str) -> list[Rule]:
-        return [self.rules[number] for number in self.by_name[name]]
 
     def candidates(self, name: str, word: str | None, copied: bool) -> list[int]:
         """The rules of `name` that can come before `word`, in the order of the grammar."""
@@ -140,15 +182,18 @@ class _Chart:
     """The chart of one string.
 
     For each item and each complete span the chart keeps the first way to derive it, from earlier ones only.
-    So trees are finite, even if the grammar has cycles.
+    So trees are finite, even if the grammar has cycles. Unless the tokens are the `whole` string, anything
+    may follow them.
     """
 
-    def __init__(self, parser: EarleyParser, tokens: Sequence[str], sentence: Sequence[str]) -> None:
+    def __init__(
+        self, parser: EarleyParser, tokens: Sequence[str], sentence: Sequence[str], whole: bool = True
+    ) -> None:
         self.rules = parser.rules
         self.rule_of: dict[_Span, int] = {}  # the rule of each complete span, children before parents
         self.before: dict[_Item, tuple[_Item, _Span | str]] = {}  # the item one part before, and the part
         self._parser = parser
-        self._tokens, self._sentence = tokens, frozenset(sentence)
+        self._tokens, self._sentence, self._whole = tokens, frozenset(sentence), whole
         self.seen: set[_Item] = set()
         self._agenda: list[_Item] = []
         self._waiting: dict[tuple[str, int], list[_Item]] = {}  # the items that need a name at a position
@@ -195,13 +240,21 @@ class _Chart:
             self._add((number, dot + 1, start, stop), (item, (part, end, stop)))
 
     def _complete(self, number: int, start: int, end: int) -> None:
-        span = self.rules[number].name, start, end
-        if span in self.rule_of:
+        name = self.rules[number].name
+        span = name, start, end
+        if span in self.rule_of or not self._fits(name, end):
             return
         self.rule_of[span] = number
         self._ends.setdefault(span[:2], []).append(end)
         for item in self._waiting.get(span[:2], ()):
             self._add((item[0], item[1] + 1, item[2], end), (item, span))
+
+    def _fits(self, name: str, end: int) -> bool:
+        """Whether what comes next can follow a string of `name` that ends here."""
+        if end == len(self._tokens):
+            return not self._whole or self._parser.can_follow(name, None, False)
+        word = self._tokens[end]
+        return self._parser.can_follow(name, word, word in self._sentence)
 
     def _children(self, span: _Span) -> list[_Span | str]:
         _, start, end = span

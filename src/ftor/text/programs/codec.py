@@ -142,8 +142,9 @@ class Programs:
             roots[tree] += counts[text]
         singles = dict.fromkeys(tree.unit for tree in forest.trees)
         codec.fragments = learn_units(forest, roots, settings or UnitSettings(), frozenset(copied))
-        used = dict.fromkeys(unit for tree in trees.values() for unit in flatten(tree))
-        for unit in [*used, *singles]:
+        for text, tree in trees.items():
+            codec._encoded[text] = [codec.name(unit) for unit in flatten(tree)]
+        for unit in singles:
             codec.name(unit)
         return codec
 

@@ -17,6 +17,9 @@ ANY = -1
 JOINER = "·"
 """Between the parts of a unit's name: a name is one word, in grammars too."""
 
+LARGEST = 100
+"""The most parts of a unit. Larger ones would be whole programs, and their rules long to compile."""
+
 
 class Symbol(NamedTuple):
     """A node without its children. The arity of a list is `ANY`."""
@@ -132,12 +135,17 @@ class Fragments:
     rounds: tuple[Joins, ...] = ()
 
     def apply(self, forest: Forest) -> None:
-        """Join the units of all trees."""
+        """Join the units of the only program of a forest."""
+        trees = forest.trees
+        root = trees[-1]
         for joins in self.rounds:
-            _apply(forest.trees, joins)
+            if _apply(trees, joins):
+                trees = _used(trees, root)
 
 
-def _apply(trees: Iterable[Tree], joins: Joins) -> None:
+def _apply(trees: Iterable[Tree], joins: Joins) -> bool:
+    """Join units. Says whether there were any."""
+    joined = False
     for tree in trees:
         if tree.unit not in joins:
             continue
@@ -146,6 +154,21 @@ def _apply(trees: Iterable[Tree], joins: Joins) -> None:
         if isinstance(child, Tree) and child.unit in children:
             tree.unit = children[child.unit]
             tree.fillers[slot : slot + 1] = child.fillers
+            joined = True
+    return joined
+
+
+def _used(trees: Sequence[Tree], root: Tree) -> list[Tree]:
+    """The trees that are still written. Of a deep program, those that became parts of units are long."""
+    for tree in trees:
+        tree.count = 0
+    root.count = 1
+    for tree in reversed(trees):  # parents before their children
+        if tree.count:
+            for filler in tree.fillers:
+                for child in (filler,) if isinstance(filler, Tree) else filler:
+                    child.count = 1
+    return [tree for tree in trees if tree.count]
 
 
 @dataclass(frozen=True)
@@ -186,6 +209,7 @@ def learn_units(
     rounds: list[Joins] = []
     while len(rounds) < settings.rounds:
         statistics = _count(forest.trees, roots)
+        forest.trees = [tree for tree in forest.trees if tree.count]
         joins = _predictable(statistics, settings, never)
         if not joins:
             break
@@ -232,6 +256,8 @@ def _predictable(statistics: _Statistics, settings: UnitSettings, never: frozens
         downward = count >= settings.share * statistics.units[parent]
         upward = count >= settings.child_share * statistics.units[child]
         if not (downward or upward) or parent in children or child in parents or parent == child:
+            continue
+        if len(parent) + len(child) > LARGEST:
             continue
         if (
             len(child) == 1

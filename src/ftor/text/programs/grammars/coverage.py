@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log10
+from math import inf, log10
 
 from ftor.grammar import Grammar
 from ftor.grammar.inferring import Generality, count_programs
@@ -14,6 +14,8 @@ from ftor.text.reading import Pair
 
 HELD_OUT = 10
 """Every tenth program is held out."""
+LONGEST = 100
+"""Programs of more units are not counted: it takes cubic time, and the numbers have thousands of digits."""
 GENERALITIES: tuple[Generality, ...] = ("typed", "union", "arity")
 
 
@@ -26,7 +28,7 @@ class Coverage:
         accepted, held_out: how many of how many programs held out it accepts.
         accepted_unseen, unseen: the same for those that are not among the programs of the grammar.
         programs: the common logarithm of the number of programs that it derives, up to `longest` units.
-        longest: the units of the longest program that it is inferred from.
+        longest: the units of the longest program that it is inferred from, at most `LONGEST`.
     """
 
     generality: Generality
@@ -41,8 +43,11 @@ class Coverage:
         return (
             f"{self.generality}: accepts {_share(self.accepted, self.held_out)} of {self.held_out} programs "
             f"held out, {_share(self.accepted_unseen, self.unseen)} of the {self.unseen} unseen ones; "
-            f"derives 10^{self.programs:.1f} programs of up to {self.longest} units"
+            f"derives {self._number()} of up to {self.longest} units"
         )
+
+    def _number(self) -> str:
+        return "no program" if self.programs == -inf else f"10^{self.programs:.1f} programs"
 
 
 def _share(part: int, whole: int) -> str:
@@ -66,7 +71,7 @@ def coverage(
     programs = Programs.learn([pair.target_text for pair in rest], notation, settings, copied)
     known = {pair.target_text for pair in rest}
     encoded = encode_pairs(programs, rest)
-    longest = max(len(pair.target) for pair in encoded)
+    longest = min(max(len(pair.target) for pair in encoded), LONGEST)
     others = [(pair, _units(programs, pair)) for pair in pairs[fold::HELD_OUT]]
     found = []
     for generality in GENERALITIES:
@@ -74,6 +79,7 @@ def coverage(
         accepted = [
             pair for pair, units in others if units is not None and grammar.accepts(units, pair.source)
         ]
+        derived = sum(count_programs(grammar.rules, longest))
         found.append(
             Coverage(
                 generality,
@@ -81,7 +87,7 @@ def coverage(
                 len(others),
                 sum(pair.target_text not in known for pair in accepted),
                 sum(pair.target_text not in known for pair, _ in others),
-                log10(sum(count_programs(grammar.rules, longest))),
+                log10(derived) if derived else -inf,
                 longest,
             )
         )
