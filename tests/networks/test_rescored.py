@@ -9,7 +9,7 @@ from ftor.config import Config, ConfigError
 from ftor.grammar import Grammar
 from ftor.networks import Constraint
 from ftor.networks.n_best import n_best_outputs
-from ftor.networks.rescored import Rescored
+from ftor.networks.rescored import WEIGHTS, Rescored
 from ftor.text.reading import Pair
 from ftor.text.vocabularies import Vocabularies
 
@@ -136,3 +136,27 @@ def test_the_weight_of_the_best_dev_score_is_kept_and_saved():
     scores = {0.2: 0.7, 0.3: 0.7}
     assert made.fit_to_dev(lambda: scores.get(round(made.weight.item(), 3), 0.1))
     assert made.state_dict()["weight"].item() == pytest.approx(0.3)  # nearer to 0.5
+
+
+@torch.no_grad()
+def test_candidates_are_searched_once_for_all_weights(monkeypatch):
+    made, words = network()
+    sources = [("a", "b"), ("b",), ("a", "a", "b")]
+    batch = words.source_batch(sources, GRAMMAR.terminals)
+    expected = {}
+    for weight in WEIGHTS:
+        made.weight.fill_(weight)
+        expected[weight] = made.decode(batch, 3, constraint(words, sources))
+    searches, found = [], []
+    search = made._candidates
+    monkeypatch.setattr(made, "_candidates", lambda *given: searches.append(given) or search(*given))
+
+    def score():
+        found.append(made.decode(batch, 3, constraint(words, sources)))
+        return 0.0
+
+    made.fit_to_dev(score)
+    assert len(searches) == 1
+    assert found == list(expected.values())
+    made.decode(batch, 3, constraint(words, sources))
+    assert len(searches) == 2  # nothing is kept afterwards

@@ -22,6 +22,8 @@ from ftor.text.batches import Batch, SourceBatch
 
 WEIGHTS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 """Of the transducer, tried on dev pairs."""
+Candidate = tuple[Output, float]
+"""An output of the transducer, and its score by the LSTM."""
 
 
 class Rescored(Transducer):
@@ -46,6 +48,7 @@ class Rescored(Transducer):
         self.rescorer = LSTMSeq2Seq(sizes, source_size, classes, vector_size)
         self.weight: Tensor
         self.register_buffer("weight", torch.tensor(config.rescoring_weight))
+        self._kept: dict[str, list[list[Candidate]]] | None = None  # by batch, while the weight is fitted
 
     def forward(self, batch: Batch) -> Losses:
         """The loss terms of the transducer; that of the tokens has the LSTM's mean per token added.
@@ -63,7 +66,12 @@ class Rescored(Transducer):
     @torch.no_grad()
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
         """The candidate of highest score, w · log P of the transducer + (1 − w) · log P of the LSTM."""
-        return [ranked[0] for ranked in self._ranked(batch, self._candidates(batch, k, constraint))]
+        if self._kept is None:
+            return [ranked[0] for ranked in self._ranked(batch, self._candidates(batch, k, constraint))]
+        key = str((k, constraint.n_best is None, batch.source.tolist(), batch.source_lengths.tolist()))
+        if key not in self._kept:
+            self._kept[key] = self._judged(batch, self._candidates(batch, k, constraint))
+        return [ranked[0] for ranked in self._weighed(self._kept[key])]
 
     @torch.no_grad()
     def n_best(self, batch: SourceBatch, k: int, n: int, constraint: Constraint) -> list[list[Output]]:
@@ -90,11 +98,18 @@ class Rescored(Transducer):
         return candidates
 
     def fit_to_dev(self, score: Callable[[], float]) -> bool:
-        """Keep the weight of the best score. Of equal ones, the one nearest to that of the configuration."""
+        """Keep the weight of the best score. Of equal ones, the one nearest to that of the configuration.
+
+        The candidates are the same for every weight, so they are searched once.
+        """
         scores = {}
-        for weight in WEIGHTS:
-            self.weight.fill_(weight)
-            scores[weight] = score(), -abs(weight - self.config.rescoring_weight)
+        self._kept = {}
+        try:
+            for weight in WEIGHTS:
+                self.weight.fill_(weight)
+                scores[weight] = score(), -abs(weight - self.config.rescoring_weight)
+        finally:
+            self._kept = None
         self.weight.fill_(max(scores, key=scores.__getitem__))
         return True
 
@@ -133,6 +148,10 @@ class Rescored(Transducer):
 
     def _ranked(self, batch: SourceBatch, candidates: list[list[Output]]) -> list[list[Output]]:
         """Candidates by both scores, best first. Equal ones keep their order."""
+        return self._weighed(self._judged(batch, candidates))
+
+    def _judged(self, batch: SourceBatch, candidates: list[list[Output]]) -> list[list[Candidate]]:
+        """Candidates with the LSTM's scores."""
         flat = [(row, output) for row, some in enumerate(candidates) for output in some]
         device, size = batch.source.device, 1024
         scores: list[float] = []
@@ -144,10 +163,20 @@ class Rescored(Transducer):
             source = batch.source[rows][:, : int(source_lengths.max())]
             golds = Batch(source, source_lengths, choices, lengths, None, None, rows)
             scores += (-self._mean_losses(golds) * (lengths + 1)).tolist()
-        weight = self.weight.item()
-        ranked: list[list[Output]] = [[] for _ in candidates]
+        judged: list[list[Candidate]] = [[] for _ in candidates]
         for (row, output), score in zip(flat, scores, strict=True):
-            ranked[row].append(output._replace(rank_score=weight * output.score + (1 - weight) * score))
+            judged[row].append((output, score))
+        return judged
+
+    def _weighed(self, judged: list[list[Candidate]]) -> list[list[Output]]:
+        weight = self.weight.item()
+        ranked = [
+            [
+                output._replace(rank_score=weight * output.score + (1 - weight) * score)
+                for output, score in some
+            ]
+            for some in judged
+        ]
         return [sorted(some, key=lambda output: -(output.rank_score or 0.0)) for some in ranked]
 
 
