@@ -43,6 +43,19 @@ def test_the_lstm_is_that_of_the_equations():
         assert network(batch).tokens[row].item() == pytest.approx(nll / len(tokens))
 
 
+@torch.no_grad()
+def test_several_outputs_of_a_source_are_scored_without_reading_it_again():
+    network, vocabularies = seq2seq("lstm-deep")
+    batch = whole_batch(vocabularies, SHORT_PAIRS)
+    golds = [row[:length] for row, length in zip(batch.target.tolist(), batch.target_lengths, strict=True)]
+    rows = torch.tensor([*range(len(golds)), 0])
+    scores = network.score_outputs(
+        network.read(batch.source, batch.source_lengths), rows, [*golds, golds[0][:1]]
+    )
+    torch.testing.assert_close(scores[:-1], -network.losses(batch).sum(1))
+    assert scores[-1] != scores[0]
+
+
 @pytest.mark.parametrize(
     ("words", "classes", "settings", "expected"),
     [

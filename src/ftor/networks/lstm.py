@@ -1,5 +1,6 @@
 """The LSTM baseline: an encoder and a decoder with additive attention between them."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -12,7 +13,7 @@ from ftor.networks.network import Losses
 from ftor.networks.seq2seq import WritesFromLeft, only_tokens, teacher_forcing, token_losses, with_end
 from ftor.nn import HighwayBiLSTM, PretrainedEmbedding
 from ftor.nn.additive_attention import AdditiveAttention
-from ftor.nn.padding import inside
+from ftor.nn.padding import inside, padded_rows
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
 
@@ -78,11 +79,23 @@ class LSTMSeq2Seq(WritesFromLeft):
 
     def losses(self, batch: Batch) -> Tensor:
         """See `WritesFromLeft.losses`."""
-        memory, begin = self.read(batch.source, batch.source_lengths)
-        before, golds = teacher_forcing(batch, self.classes)
+        return self._losses(
+            *self.read(batch.source, batch.source_lengths), batch.target, batch.target_lengths
+        )
+
+    def score_outputs(
+        self, read: tuple[Memory, Tensor], rows: Tensor, outputs: Sequence[Sequence[int]]
+    ) -> Tensor:
+        """The scores log P(y|x) of outputs (R,), whose sources are `rows` (R,) of what was read before."""
+        (encoded, keys, real), begin = read
+        memory = encoded[rows], keys[rows], real[rows]
+        target, lengths = padded_rows(outputs, rows.device)
+        return -self._losses(memory, begin[rows], target, lengths).sum(1)
+
+    def _losses(self, memory: Memory, begin: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
+        before, golds = teacher_forcing(target, lengths, self.classes)
         with torch.autocast(begin.device.type, enabled=False):  # not all CPUs have LSTMs in half precision
-            top = self._write(memory, begin, before)
-            return token_losses(self.output(top), golds, batch.target_lengths)
+            return token_losses(self.output(self._write(memory, begin, before)), golds, lengths)
 
     def _write(self, memory: Memory, begin: Tensor, before: Tensor) -> Tensor:
         """The top layer's states (B, L, H), given the token before each, `before` (B, L)."""

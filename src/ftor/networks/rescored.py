@@ -22,6 +22,8 @@ from ftor.text.batches import Batch, SourceBatch
 
 WEIGHTS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 """Of the transducer, tried on dev pairs."""
+AT_ONCE = 256
+"""How many candidates the LSTM scores at once."""
 Candidate = tuple[Output, float]
 """An output of the transducer, and its score by the LSTM."""
 
@@ -152,20 +154,17 @@ class Rescored(Transducer):
 
     def _judged(self, batch: SourceBatch, candidates: list[list[Output]]) -> list[list[Candidate]]:
         """Candidates with the LSTM's scores."""
-        flat = [(row, output) for row, some in enumerate(candidates) for output in some]
-        device, size = batch.source.device, 1024
-        scores: list[float] = []
-        for first in range(0, len(flat), size):
-            part = flat[first : first + size]
-            rows = torch.tensor([row for row, _ in part], device=device)
-            choices, lengths = padded_rows([output.choices for _, output in part], device)
-            source_lengths = batch.source_lengths[rows]
-            source = batch.source[rows][:, : int(source_lengths.max())]
-            golds = Batch(source, source_lengths, choices, lengths, None, None, rows)
-            scores += (-self._mean_losses(golds) * (lengths + 1)).tolist()
-        judged: list[list[Candidate]] = [[] for _ in candidates]
-        for (row, output), score in zip(flat, scores, strict=True):
-            judged[row].append((output, score))
+        flat = [(row, place) for row, some in enumerate(candidates) for place in range(len(some))]
+        flat.sort(key=lambda at: len(candidates[at[0]][at[1]].choices))  # so that little is padded
+        read = self.rescorer.read(batch.source, batch.source_lengths)
+        judged = [[(output, 0.0) for output in some] for some in candidates]
+        for first in range(0, len(flat), AT_ONCE):
+            part = flat[first : first + AT_ONCE]
+            outputs = [candidates[row][place] for row, place in part]
+            rows = torch.tensor([row for row, _ in part], device=batch.source.device)
+            scores = self.rescorer.score_outputs(read, rows, [output.choices for output in outputs])
+            for (row, place), output, score in zip(part, outputs, scores.tolist(), strict=True):
+                judged[row][place] = output, score
         return judged
 
     def _weighed(self, judged: list[list[Candidate]]) -> list[list[Output]]:

@@ -22,14 +22,14 @@ def with_end(source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
     return F.pad(source, (0, 1), value=PAD), lengths + 1
 
 
-def teacher_forcing(batch: Batch, end: int) -> tuple[Tensor, Tensor]:
-    """The decoder's inputs and the gold tokens, (B, L + 1) each.
+def teacher_forcing(target: Tensor, lengths: Tensor, end: int) -> tuple[Tensor, Tensor]:
+    """The decoder's inputs and the gold tokens, (B, L + 1) each, of targets (B, L) with `lengths` (B,).
 
     Gold tokens are the target and its end. The input of each is the token before it; the first input is the
     end. Positions after a target's end have no meaning.
     """
-    before = F.pad(batch.target.clamp(min=0), (1, 0), value=end)
-    golds = F.pad(batch.target, (0, 1)).scatter(1, batch.target_lengths[:, None], end)
+    before = F.pad(target.clamp(min=0), (1, 0), value=end)
+    golds = F.pad(target, (0, 1)).scatter(1, lengths[:, None], end)
     return before, golds
 
 

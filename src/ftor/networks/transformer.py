@@ -132,7 +132,7 @@ class RelativeTransformer(WritesFromLeft):
     def losses(self, batch: Batch) -> Tensor:
         """See `WritesFromLeft.losses`."""
         memory = self.read(batch.source, batch.source_lengths)
-        before, golds = teacher_forcing(batch, self.classes)
+        before, golds = teacher_forcing(batch.target, batch.target_lengths, self.classes)
         logits, _ = self.write(memory, self.start(memory), before)
         return token_losses(logits, golds, batch.target_lengths)
 
