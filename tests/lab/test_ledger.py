@@ -166,9 +166,21 @@ class TestJudgements:
         append(tmp_path / "a.jsonl", RUN | {"file": "x/long.tsv", "metrics": metrics(1.0)}, JUDGED)
         assert len(list((tmp_path / JUDGEMENTS).iterdir())) == 2
 
+    def test_a_newer_line_without_any_has_not_those_of_the_older_one(self, tmp_path):
+        append(tmp_path / "a.jsonl", RUN, JUDGED)
+        append(tmp_path / "a.jsonl", RUN)
+        assert all(line.judged == {} for line in read_ledgers(tmp_path))
+
     @pytest.mark.parametrize(
         "content",
-        [b"no gzip", gzip.compress(b"{}"), gzip.compress(b'{"format": 2}'), gzip.compress(b"[]")[:-9]],
+        [
+            b"no gzip",
+            gzip.compress(b"{}", mtime=0),
+            gzip.compress(b'{"format": 2}', mtime=0),
+            gzip.compress(b"[]", mtime=0)[:-9],
+            gzip.compress(b"{}", mtime=0)[:10] + 20 * b"\xff",
+        ],
+        ids=["no gzip", "empty", "other format", "cut off", "damaged inside"],
     )
     def test_damaged_ones_are_left_out_with_a_warning(self, tmp_path, content):
         append(tmp_path / "a.jsonl", RUN, JUDGED)
