@@ -62,10 +62,17 @@ def test_wanted_alignments_become_a_mask():
     assert dataset.batch(rows).aligned is None
 
 
+class Letters:
+    """A tokenizer whose subwords are letters. None is unknown."""
+
+    unk_token_id = None
+
+    def __call__(self, text="", text_target=""):
+        return {"input_ids": [ord(letter) for letter in text or text_target]}
+
+
 def test_a_text_with_too_many_subwords_is_named_with_its_line():
-    letters = SubwordVocabularies.around(
-        Vocabularies.of(PAIRS), lambda text: {"input_ids": [ord(letter) for letter in text]}, longest=5
-    )
+    letters = SubwordVocabularies.around(Vocabularies.of(PAIRS), Letters(), longest=5)
     assert EncodedPairs(PAIRS, letters).batch(torch.tensor([1])).target.tolist() == [[99, 32, 103, 32, 102]]
     with pytest.raises(DataError, match=r"^line 7: expected text of at most 5 subwords, found 6: abcdef$"):
         EncodedPairs([Pair(("abcdef",), ("a",), 7)], letters)
