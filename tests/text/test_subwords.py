@@ -8,8 +8,10 @@ from ftor.text.vocabularies import Vocabularies
 
 
 class Letters:
-    def __call__(self, text):
-        return {"input_ids": [0, *map(ord, text), 1]}
+    unk_token_id = None
+
+    def __call__(self, text="", text_target=""):
+        return {"input_ids": [0, *map(ord, text or text_target), 1]}
 
     def decode(self, ids, skip_special_tokens, clean_up_tokenization_spaces):
         assert (skip_special_tokens, clean_up_tokenization_spaces) == (True, False)

@@ -1,9 +1,9 @@
 """Pretrained encoder-decoders of transformers, fine-tuned: BART, T5, Marian … (`ftor[pretrained]`)."""
 
-import pickle
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Self
 
 import torch
@@ -178,7 +178,7 @@ def _load(name: str, local_files_only: bool) -> tuple[transformers.PreTrainedMod
             weights_only=True,
             trust_remote_code=False,
         )
-    except pickle.UnpicklingError:
+    except UnpicklingError:
         raise FtorError(
             f"model.pretrained: the weights of {name!r} are a pickle of more than tensors, which could run "
             "code; expected safetensors, or a pickle of tensors"

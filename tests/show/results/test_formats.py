@@ -86,7 +86,7 @@ def test_a_model_that_the_paper_lacks(found):
 
 def test_a_model_that_cannot_be_run_here_says_why(found):
     (line,) = [line for line in grids(found["atis"])[0].lines if line[:2] == ("BART-base", "iid")]
-    assert line[3:] == ("86.96 ± 1.26", "as shipped", "–", "weights not available here", "–")
+    assert line[3:] == ("86.96 ± 1.26", "as shipped", "–", "not run, needs pretrained weights", "–")
 
 
 def test_strings_far_beyond_training(found):
@@ -106,7 +106,7 @@ def test_notes(found):
         "†: the seeds do not explain the difference to the paper (p < 0.05).",
         "Total time: 0.0 hours, 1 run.",
         "Not run: F→R (length); LSTM (iid, length); Transformer (iid, length).",
-        "Weights not available here: BART-base (iid, length).",
+        "Not run, needs pretrained weights: BART-base (iid, length).",
         "Not run with the paper's settings: F→R (iid, length).",
         "Fewer seeds than the paper's 5: F→R (iid 1).",
     ]
@@ -119,7 +119,7 @@ def test_a_table_without_runs():
     assert len(grids(table)) == 2, "the paper's numbers, and those of its appendix"
     assert notes(table)[1:] == [
         "Not run: F→R (calendar, document, email).",
-        "Weights not available here: BART-base (calendar, document, email).",
+        "Not run, needs pretrained weights: BART-base (calendar, document, email).",
         "Not run with the paper's settings: F→R (calendar, document, email).",
     ]
 
