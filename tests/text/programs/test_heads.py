@@ -17,3 +17,9 @@ def test_an_optional_argument_of_another_kind_makes_no_list():
         f"( move ( {a} ) ( to {b} ) )" for a in "abc" for b in "xyz"
     ]
     assert lists(texts) == set()
+
+
+def test_one_or_two_items_with_the_same_head_are_a_list():
+    texts = [f"( list ( item {a} ) )" for a in "abc"]
+    texts += [f"( list ( item {a} ) ( item {b} ) )" for a in "abc" for b in "abc"]
+    assert lists(texts) == {"list"}

@@ -1,5 +1,6 @@
 """Chained pairs are pairs of the same language."""
 
+import re
 from random import Random
 
 import pytest
@@ -164,3 +165,36 @@ def test_joints_that_keep_the_order_are_mixed():
         seen = [token for token in pair.source if token in ("and", "until")]
         expected = [{"and": ",", "until": ".."}[seen.pop(0)] if token == "," else token for token in dates]
         assert list(pair.target) == expected
+
+
+def test_joints_that_share_words_are_told_apart():
+    """`and` and `and then` keep the order, `but first` and `but before that` swap all that is before them."""
+    draw = Random(0)
+
+    def sentence(size):
+        source, target = date(draw)
+        for _ in range(size - 1):
+            joint = draw.choice(("and", "and then", "but first", "but before that"))
+            more, other = date(draw)
+            source = f"{source} {joint} {more}"
+            target = f"{target} ; {other}" if joint.startswith("and") else f"{other} ; {target}"
+        return source, target
+
+    def order(source):
+        parts = re.split(" (and then|and|but first|but before that) ", " ".join(source))
+        dates = [" ".join(translated(parts[0].split()))]
+        for joint, part in zip(parts[1::2], parts[2::2], strict=True):
+            dates.insert(len(dates) if joint.startswith("and") else 0, " ".join(translated(part.split())))
+        return " ; ".join(dates).split()
+
+    chains = Chains(pairs_of([sentence(size) for size in [1] * 80 + [2] * 150 + [3] * 100]), 100)
+    assert {" ".join(joint.words) for joint in chains.joints} == {
+        "and",
+        "and then",
+        "but first",
+        "but before that",
+    }
+    made = chains.draw(200, seed=0)
+    assert any({"and", "but"} <= {*pair.source} for pair in made)
+    for pair in made:
+        assert order(pair.source) == list(pair.target)

@@ -118,4 +118,4 @@ def _grows(head: Head, arities: set[int], fillers: Mapping[tuple[Head, int], set
         return False
     last, before = (fillers.get((head, most - back), set()) for back in (1, 2))
     alike = last & before
-    return bool(alike) if least > 1 else 2 * len(alike) > max(len(last), len(before), 2)
+    return bool(alike) if least > 1 else 2 * len(alike) > max(len(last), len(before))

@@ -6,7 +6,7 @@ nearly all pairs with `and`, sentences can be chained with it.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from random import Random
@@ -46,21 +46,25 @@ class Chains:
     def __init__(self, pairs: Sequence[Pair], iterations: int) -> None:
         self._pairs = list(pairs)
         self._known = {pair.source: pair.target for pair in pairs}
+        self._candidates = self._find_candidates()
+        self._single = [pair for pair in pairs if not _has_any(pair.source, self._candidates)]
         posteriors = poisson(pairs, iterations, start_token=False)
         aligned = [
             Aligned(pair, [set(np.flatnonzero(column >= SURE).tolist()) for column in posterior.T])
             for pair, posterior in zip(pairs, posteriors, strict=True)
         ]
-        separators = {token for joint in self._find(aligned, LOOSE_SHARE) for token in joint.tokens}
+        loose = self._find(aligned, LOOSE_SHARE)
+        separators = {token for joint in loose for token in joint.tokens}
         aligned = [one.without(separators) for one in aligned]  # they are linked with words of other joints
         self._joints = self._find(aligned, LEAST_SHARE)
+        self._joining = {joint.words for joint in chain(loose, self._joints)}
         self._order = Joints(self._joints, aligned)
 
     def _find(self, aligned: Sequence[Aligned], share: float) -> dict[Joint, list[tuple[Sentence, Sentence]]]:
         """The joints that hold in a share of their pairs, and the sentences that they join."""
         found = (
             self._joint(words, [(aligned[row], at) for row, at in places], share)
-            for words, places in self._candidates().items()
+            for words, places in self._candidates.items()
         )
         return dict(one for one in found if one is not None)
 
@@ -103,15 +107,15 @@ class Chains:
     def _parts(self, joint: Joint) -> list[Sentence]:
         """The sentences that a joint can join: whole ones and parts. No joint is in them."""
         whole = ((Sentence(pair.source, pair.target),) for pair in self._pairs)
-        some = chain(
-            whole, self._joints[joint]
-        )  # of three sentences, a target may be split at the wrong place
-        return [one for parts in some if not any(map(self._has_joint, parts)) for one in parts]
+        return [
+            part
+            # Of three sentences, a target may be split at the wrong place.
+            for parts in chain(whole, self._joints[joint])
+            if not any(_has_any(part.source, self._joining) for part in parts)
+            for part in parts
+        ]
 
-    def _has_joint(self, sentence: Sentence) -> bool:
-        return any(_count(sentence.source, joint.words) for joint in self._joints)
-
-    def _candidates(self) -> Mapping[Tokens, list[tuple[int, int]]]:
+    def _find_candidates(self) -> Mapping[Tokens, list[tuple[int, int]]]:
         """Words between two sentences as far as their last and first words tell, with rows and places.
 
         Words with which sentences start or end do not join sentences.
@@ -133,7 +137,7 @@ class Chains:
     ) -> tuple[Joint, list[tuple[Sentence, Sentence]]] | None:
         """How words join sentences, if they do. Words that single sentences have, too, do not."""
         without = [pair for pair in self._pairs if not _count(pair.source, words)]
-        if len(without) < LEAST_PAIRS or any(set(words) & {*pair.source} for pair in without):
+        if len(without) < LEAST_PAIRS or any(set(words) & {*pair.source} for pair in self._single):
             return None
         wholes = _Wholes(without, [aligned.pair for aligned, _ in places], words)
         cases: dict[tuple[Tokens, bool], dict[int, tuple[Sentence, Sentence]]] = defaultdict(dict)
@@ -166,6 +170,10 @@ class Chains:
 def _count(source: Tokens, words: Tokens) -> int:
     """How often words occur in a source."""
     return sum(source[at : at + len(words)] == words for at in range(len(source) - len(words) + 1))
+
+
+def _has_any(source: Tokens, some: Iterable[Tokens]) -> bool:
+    return any(_count(source, words) for words in some)
 
 
 class _Wholes:
