@@ -54,6 +54,13 @@ class TestDamage:
         with pytest.raises(CheckpointError, match=r"none: not a model folder: it has no config.toml"):
             ftor.load(tmp_path / "none")
 
+    def test_a_race_that_was_stopped(self, tmp_path):
+        (tmp_path / "mine" / "race").mkdir(parents=True)
+        with pytest.raises(
+            CheckpointError, match=r"its race was stopped; to resume: ftor train --resume .*mine"
+        ):
+            ftor.load(tmp_path / "mine")
+
     @pytest.mark.parametrize(
         ("content", "message"),
         [

@@ -1,6 +1,7 @@
 """The files of a model folder: configuration, words, grammar and weights."""
 
 import json
+import shlex
 from functools import lru_cache
 from pathlib import Path
 
@@ -65,6 +66,9 @@ def require_trained(folder: Path) -> None:
 def read_description(folder: Path) -> tuple[Config, Vocabularies]:
     """Read the configuration and the words of a model folder."""
     if not (folder / CONFIG_FILE).is_file():
+        if (folder / "race").is_dir():
+            command = shlex.join(["ftor", "train", "--resume", str(folder)])
+            raise CheckpointError(f"{folder}: its race was stopped; to resume: {command}")
         raise CheckpointError(f"{folder}: not a model folder: it has no {CONFIG_FILE}")
     config = Config.load(folder / CONFIG_FILE)
     try:
