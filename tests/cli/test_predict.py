@@ -198,6 +198,17 @@ def test_no_model(tmp_path):
     assert finished.err == f"error: {tmp_path / 'none'}: not a model folder: it has no config.toml\n"
 
 
+def test_a_second_model_that_does_not_exist_is_no_sentence(trained):
+    finished = run_here("predict", trained, trained.parent / "none", "a b")
+    assert (finished.code, finished.out) == (2, "")
+    assert "no model" in " ".join(finished.err.replace("│", " ").split())
+
+
+def test_a_sentence_may_have_slashes(trained):
+    (record,) = json_lines(run_here("predict", trained, "5/4/21"))
+    assert record["source"] == "5/4/21"
+
+
 def test_unknown_words_are_named_once(trained):
     finished = run_here("predict", trained, "a zig b", "zig zag", "a b")
     assert finished.code == 0

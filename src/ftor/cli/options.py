@@ -122,11 +122,18 @@ def _is_model(source: str) -> bool:
 
 
 def leading_models(names: list[str]) -> tuple[list[str], list[str]]:
-    """Split arguments into the models at their beginning, and the rest. The first is always a model."""
+    """Split arguments into the models at their beginning, and the rest. The first is always a model.
+
+    A path beside one of the models that is no model is a typing error, not a sentence.
+    """
     from ftor.model.committee import is_model  # here for start-up time
 
     first = next((place for place, name in enumerate(names) if place and not is_model(name)), len(names))
-    return names[:first], names[first:]
+    models, rest = names[:first], names[first:]
+    beside = {str(Path(model).parent) for model in models} - {"."}
+    if rest and str(Path(rest[0]).parent) in beside:
+        raise typer.BadParameter(f"{rest[0]}: no model", param_hint="DIR")
+    return models, rest
 
 
 def use_threads(threads: int) -> None:
