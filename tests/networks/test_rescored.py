@@ -160,3 +160,21 @@ def test_candidates_are_searched_once_for_all_weights(monkeypatch):
     assert found == list(expected.values())
     made.decode(batch, 3, constraint(words, sources))
     assert len(searches) == 2  # nothing is kept afterwards
+
+
+def test_the_rescorer_reads_the_same_vectors_as_the_transducer():
+    config = Config.load("transducer", [*SIZES, "model.rescorer=lstm", "model.rescorer_hidden=4"])
+    words = Vocabularies.of(PAIRS, None, True, False, GRAMMAR.terminals)
+    made, _ = Rescored.build(config, words, vector_size=3)
+    assert made.vectors is not None
+    table = torch.rand(len(words.source), 3)
+    made.vectors.fill(table, 0.5, 0.1)
+    torch.testing.assert_close(made.rescorer.vectors.weight, table)
+    source, lengths = torch.tensor([[len(words.source)]]), torch.tensor([1])
+    with pytest.raises(IndexError):
+        made.rescorer.read(source, lengths)
+    made.vectors.add(torch.rand(1, 3))  # the word after the last known one
+    made.rescorer.read(source, lengths)
+    made.vectors.forget()
+    with pytest.raises(IndexError):
+        made.rescorer.read(source, lengths)

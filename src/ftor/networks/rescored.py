@@ -49,6 +49,8 @@ class Rescored(Transducer):
             layer_dropout=config.layer_dropout,
         )
         self.rescorer = LSTMSeq2Seq(sizes, source_size, classes, vector_size)
+        if self.vectors is not None and self.rescorer.vectors is not None:
+            self.vectors.lead(self.rescorer.vectors)
         self.weight: Tensor
         self.register_buffer("weight", torch.tensor(config.rescoring_weight))
         self._kept: dict[str, list[list[Candidate]]] | None = None  # by batch, while the weight is fitted

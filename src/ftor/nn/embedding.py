@@ -28,21 +28,32 @@ class PretrainedEmbedding(nn.Module):
         self.register_buffer("moments", torch.tensor([0.0, 1.0]))
         self.projection = nn.Linear(size, width) if size != width else nn.Identity()
         self._later: Tensor | None = None
+        self._followers: list[PretrainedEmbedding] = []
+
+    def lead(self, other: "PretrainedEmbedding") -> None:
+        """Give another table of the same words whatever vectors this one is given."""
+        self._followers.append(other)
 
     @torch.no_grad()
     def fill(self, vectors: Tensor, mean: float, deviation: float) -> None:
         """Set the vectors (words, E)."""
         self.weight.copy_(vectors)
         self.moments.copy_(torch.tensor([mean, deviation]))
+        for other in self._followers:
+            other.fill(vectors, mean, deviation)
 
     def add(self, vectors: Tensor) -> None:
         """Give the next ids to more words (W, E). They are not saved."""
         later = vectors if self._later is None else torch.cat([self._later, vectors])
         self._later = later.to(self.weight)
+        for other in self._followers:
+            other.add(vectors)
 
     def forget(self) -> None:
         """Forget the words of `add`."""
         self._later = None
+        for other in self._followers:
+            other.forget()
 
     def forward(self, ids: Tensor) -> Tensor:
         """The embeddings (…, D) of ids (…)."""

@@ -378,3 +378,39 @@ def test_runs_of_a_race_never_see_test_pairs(tmp_path):
     plan = make_plan(tmp_path, test=test)
     assert plan.config(Entry("taught", 0, 8)).data.test == "../../made.tsv"
     assert plan.config(Entry("taught", 0, 8, final=True)).data.test == str(test)
+
+
+@pytest.fixture
+def program_plan(tmp_path):
+    """Give the plan of a race for short programs, without recombined pairs."""
+    path = tmp_path / "programs.tsv"
+    kinds, things = ("red", "dark", "warm", "cold", "new", "old", "wet", "dry"), "abcdefghijklmnopqrstuvwxy"
+    lines = [f"the {a} n{b}\t(find (is {a.upper()}) (has x{b}))\n" for a in kinds for b in things]
+    path.write_text("".join(lines), "utf-8")
+    return replace(plan_race(Request.new(path, minutes=2), tmp_path / "model", SILENT), recombines=False)
+
+
+def test_the_best_transducer_gets_a_rescorer_if_it_is_not_right_on_all_pairs(program_plan):
+    def score(entry):
+        return 0.8 if "rescored" in entry.candidate else 0.7 if entry.candidate == "words-first" else 0.5
+
+    race, started = raced(program_plan, score)
+    rescored = [entry for entry in started if "rescored" in entry.candidate and not entry.final]
+    assert {(entry.candidate, entry.seed) for entry in rescored} == {
+        ("words-first+rescored", seed) for seed in (0, 1)
+    }
+    assert race.winner == "words-first+rescored"
+    final = race.plan.config(next(entry for entry in started if entry.final)).model
+    assert (final.rescorer, final.order) == ("lstm", "reordering-fertility")
+
+
+def test_pairs_that_are_all_right_need_no_rescorer(program_plan):
+    _, started = raced(program_plan, lambda entry: 1.0)
+    assert not any("rescored" in entry.candidate for entry in started)
+
+
+def test_settings_of_the_user_that_exclude_a_rescorer_are_kept(program_plan):
+    some = allowed(program_plan.look, ["model.rescorer=none"])
+    plan = replace(program_plan, candidates=some, overrides=("model.rescorer=none",))
+    _, started = raced(plan, lambda entry: 0.5)
+    assert not any("rescored" in entry.candidate for entry in started)

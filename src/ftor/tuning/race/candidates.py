@@ -16,9 +16,17 @@ WARM_UP: dict[str, Value] = {
     "training.alignment_epochs": 10,  # the plan of a race changes it
     "training.align_fertilities": True,
 }
-RESCORED = 12
+RESCORED_LENGTH = 12
 """The mean length of outputs up to which their n-best lists are found in a time that a race has."""
-RECOMBINED = "+recombined"
+RESCORED, RECOMBINED = "+rescored", "+recombined"
+"""What names of candidates end with, in this order."""
+RESCORER: dict[str, Value] = {
+    "model.rescorer": "lstm",
+    "model.rescorer_hidden": 100,
+    "decoding.lengths": 5,
+}
+RESCORER_COST = 2.5
+"""The time of its epochs, relative to the first candidate's, besides that of the transducer."""
 SEQ2SEQ = "lstm"
 """The candidate that others must beat on all held-out pairs."""
 CONTEXT: dict[str, Value] = {"model.reordering_context": 1.0}
@@ -47,6 +55,12 @@ class Candidate:
         settings = {**self.settings, "training.recombine": 1.0}
         return Candidate(f"{self.name}{RECOMBINED}", f"{self.meaning}; recombined pairs", settings, self.cost)
 
+    @property
+    def rescored(self) -> "Candidate":
+        """The same candidate with an LSTM that ranks its best outputs."""
+        meaning, cost = f"{self.meaning}; an LSTM ranks its best outputs", self.cost + RESCORER_COST
+        return Candidate(f"{self.name}{RESCORED}", meaning, {**self.settings, **RESCORER}, cost)
+
 
 def candidates(look: Look) -> list[Candidate]:
     """The candidates for pairs. Of equally good ones, the first wins."""
@@ -67,21 +81,21 @@ def candidates(look: Look) -> list[Candidate]:
     if "model.copying" in look.open:
         copying: dict[str, Value] = {"model.copying": True}
         some.append(Candidate("copying", "F→R, taught; source words can be copied", taught | skip | copying))
-    if look.notation is None:
+    if look.notation is None:  # an autoregressive decoder keeps to no grammar
         reading: dict[str, Value] = {"model.decoder": "autoregressive"}
         some.append(
             Candidate("autoregressive", "F→R, taught; the decoder reads its output", taught | reading, 1.3)
-        )
-    elif not look.settings.get("model.copying") and _length(look).mean <= RESCORED:
-        # an autoregressive decoder keeps to no grammar
-        rescorer: dict[str, Value] = {"model.rescorer": "lstm"}
-        some.append(
-            Candidate("rescored", "F→R, taught; an LSTM ranks its best outputs", taught | rescorer, 6.0)
         )
     seq2seq: dict[str, Value] = {"model.architecture": "lstm", "model.max_steps": _longest(look)}
     if look.pairs["train"] < 1000:
         seq2seq |= {"model.width": 100, "model.hidden": 100}
     return [*some, Candidate(SEQ2SEQ, "a plain LSTM seq2seq with attention", seq2seq, 1.5)]
+
+
+def can_rescore(look: Look) -> bool:
+    """Whether an LSTM can rank the n-best outputs of transducers: they are programs, and not long."""
+    short = look.notation is not None and _length(look).mean <= RESCORED_LENGTH
+    return short and not look.settings.get("model.copying")
 
 
 def _length(look: Look) -> Lengths:

@@ -5,12 +5,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ftor.config import Config, ConfigError
+from ftor.config import Config, ConfigError, TransducerConfig
 from ftor.files import write_text
 from ftor.text.reading import Pair, write_pairs
 from ftor.tuning.look import Look
 from ftor.tuning.look.findings import Value
-from ftor.tuning.race.candidates import RECOMBINED, SEQ2SEQ, Candidate, candidates, configuration
+from ftor.tuning.race.candidates import (
+    RECOMBINED,
+    RESCORED,
+    RESCORER_COST,
+    SEQ2SEQ,
+    Candidate,
+    can_rescore,
+    candidates,
+    configuration,
+)
 from ftor.tuning.race.held_out import HeldOut
 
 TRAIN_FILE, HELD_OUT_FILE, MADE_FILE, REAL_FILE = "train.tsv", "held-out.tsv", "made.tsv", "real.tsv"
@@ -113,9 +122,23 @@ class Plan:
         return [name if name == SEQ2SEQ else name + RECOMBINED for name in self.candidates]
 
     def candidate(self, name: str) -> Candidate:
-        """A candidate, or one with recombined pairs."""
-        plain = self.candidates[name.removesuffix(RECOMBINED)]
-        return plain.recombined if name.endswith(RECOMBINED) else plain
+        """A candidate, or one with an LSTM beside it, with recombined pairs, or with both."""
+        plain = name.removesuffix(RECOMBINED)
+        found = self.candidates[plain.removesuffix(RESCORED)]
+        if plain.endswith(RESCORED):
+            found = found.rescored
+        return found.recombined if name.endswith(RECOMBINED) else found
+
+    def rescored(self, name: str) -> str | None:
+        """The name of a candidate with an LSTM beside it, if it can have one."""
+        plain = name.removesuffix(RECOMBINED)
+        other = plain + RESCORED + name.removeprefix(plain)
+        try:
+            model = self.config(self.entry(other, self.seed, self.epochs)).model
+        except ConfigError:  # it does not go with the user's settings
+            return None
+        has_one = isinstance(model, TransducerConfig) and model.rescorer != "none"
+        return other if can_rescore(self.look) and has_one else None
 
     def _data(self, final: bool) -> dict[str, Value]:
         files = {
@@ -226,7 +249,11 @@ def _seconds_per_epoch(look: Look, some: Sequence[Candidate]) -> float:
         runs += sum(costs[:left]) * (1 / rung - share)
         share = 1 / rung
     finals = SEEDS + (FINAL_SEEDS - SEEDS) / FINAL_SEEDS
-    runs += sum(costs) / len(costs) * ((FINALISTS + 1) * (SEEDS - 1) + finals)
+    mean = sum(costs) / len(costs)
+    if can_rescore(look):
+        runs += SEEDS * (mean + RESCORER_COST) + finals * (mean + RESCORER_COST)
+    else:
+        runs += mean * ((FINALISTS + 1) * (SEEDS - 1) + finals)
     lengths, batch = look.units or look.target, int(look.settings["training.batch_size"])
     fixed, per_token, per_split = EXAMPLE_SECONDS
     example = fixed + per_token * (look.source.mean + lengths.mean) + per_split * lengths.mean**3

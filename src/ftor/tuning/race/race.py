@@ -11,7 +11,7 @@ from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import Report, percent
 from ftor.training.collapse import collapse
-from ftor.tuning.race.candidates import RECOMBINED, SEQ2SEQ
+from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ
 from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RUNGS, SEEDS, Entry, Plan, kept
 
 ALL_RIGHT = 0.995
@@ -180,7 +180,11 @@ class Race(Workload):
         """
         yield from self._trained(names, seeds[:1], epochs)
         self._check_made(names, seeds[0], epochs)
-        left, proven = self._best(names, seeds[:1], epochs), list[str]()
+        left, proven = self._best(names, seeds[:1], epochs), self._rescored(names, seeds[0], epochs)
+        if proven:
+            yield from self._trained(proven, seeds, epochs)
+            best = self._worst(proven[0], seeds, epochs)
+            left = [name for name in left if self._worst(name, seeds[:1], epochs) > best]
         while left:
             some, left = left[:at_once], left[at_once:]
             yield from self._trained(some, seeds, epochs)
@@ -188,6 +192,14 @@ class Race(Workload):
             best = self._worst(proven[0], seeds, epochs)
             left = [name for name in left if self._worst(name, seeds[:1], epochs) > best]
         return proven
+
+    def _rescored(self, names: list[str], seed: int, epochs: int) -> list[str]:
+        """The best transducer with an LSTM beside it, if the pairs are hard enough."""
+        best = self._best(names, [seed], epochs)
+        if self._worst(best[0], [seed], epochs) >= ALL_RIGHT:
+            return []
+        transducers = [self.plan.rescored(name) for name in best if name != SEQ2SEQ]
+        return [name for name in transducers[:1] if name is not None]
 
     def _check_made(self, names: list[str], seed: int, epochs: int) -> None:
         """Go on with real pairs alone if a candidate is clearly worse on them when it trains on made ones."""
@@ -264,7 +276,12 @@ class Race(Workload):
             scores = self._scores(name, seeds, epochs)
             return min(scores), fmean(scores)
 
-        order = [name + more for name in self.plan.candidates for more in (RECOMBINED, "")]
+        order = [
+            name + beside + more
+            for name in self.plan.candidates
+            for beside in (RESCORED, "")
+            for more in (RECOMBINED, "")
+        ]
         return sorted(names, key=lambda name: (*key(name), -order.index(name)), reverse=True)
 
     def _worst(self, name: str, seeds: list[int], epochs: int) -> float:
