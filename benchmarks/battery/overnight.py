@@ -1,11 +1,12 @@
 """Size splits of the overnight domains: training on small programs, test on larger ones."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from battery.task import TEST, TRAIN, Pairs, words
 from ftor.text.programs import Programs, UnitSettings
+from ftor.text.programs.units import Tree
 from ftor.text.reading import read_pairs, write_pairs
 
 DOMAINS = ("blocks", "housing", "restaurants")
@@ -44,6 +45,35 @@ def _nearest(counts: Counter[int], share: float) -> int:
     return min(below, key=lambda most: abs(below[most] / total - share))
 
 
+def within_reach(train: Pairs, test: Pairs) -> Pairs:
+    """The test pairs whose programs have no parent and child that no training program has together."""
+    programs = Programs.learn([target for _, target in [*train, *test]], None, NODES)
+    known = {step for _, target in train for step in _steps(programs, programs.tree(target))}
+    return [pair for pair in test if known.issuperset(_steps(programs, programs.tree(pair[1])))]
+
+
+def _steps(programs: Programs, tree: Tree) -> Iterator[tuple[str, int, str]]:
+    """Each parent and each of its children, with the child's place."""
+    waiting = [tree]
+    while waiting:
+        parent = waiting.pop()
+        children = [child for filler in parent.fillers for child in _children(filler)]
+        for place, child in enumerate(children):
+            yield _label(programs, parent), place, _label(programs, child)
+        waiting += children
+
+
+def _children(filler: Tree | tuple[Tree, ...]) -> tuple[Tree, ...]:
+    return filler if isinstance(filler, tuple) else (filler,)
+
+
+def _label(programs: Programs, tree: Tree) -> str:
+    """The name of a node without its arity, and of its first child if that is a leaf: `string size`."""
+    first = _children(tree.fillers[0])[:1] if tree.fillers else ()
+    nodes = [tree, *(child for child in first if not child.fillers)]
+    return " ".join(programs.name(node.unit).partition("/")[0] for node in nodes)
+
+
 def write(domain: str, data: Path, folder: Path) -> str:
     """Write train.tsv and test.tsv of a domain whose files are in `data`; return what was done."""
     files = [data / f"{domain}.{part}.tsv" for part in ("train", "test")]
@@ -53,4 +83,8 @@ def write(domain: str, data: Path, folder: Path) -> str:
     train, test, most = size_split(pairs)
     write_pairs(train, folder / TRAIN)
     write_pairs(test, folder / TEST)
-    return f"{len(train)} training pairs of at most {most} nodes, {len(test)} test pairs of more"
+    reach = len(within_reach(train, test))
+    return (
+        f"{len(train)} training pairs of at most {most} nodes, {len(test)} test pairs of more, "
+        f"{reach} of them without a parent and a child that training never has together"
+    )

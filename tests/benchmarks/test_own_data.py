@@ -92,6 +92,12 @@ def test_words_are_inflected_by_the_rules():
     assert [turkish("kitap", "LOC"), turkish("ev", "PL LOC")] == ["kitapta", "evlerde"]
 
 
+def test_programs_are_within_reach_if_training_has_every_parent_with_every_child():
+    train = [("a", "(f (g x))"), ("b", "(f (h (k x)))"), ("c", "(h (g x))")]
+    reached, not_reached = ("d", "(f (h (g x)))"), ("e", "(f (k x))")
+    assert overnight.within_reach(train, [reached, not_reached]) == [reached]
+
+
 def test_size_splits_train_on_the_smaller_programs():
     small = [(f"small {n}", f"( {'fg'[n % 2]} a{n % 3} )") for n in range(12)]
     large = [(f"large {n}", f"( f ( g a{n % 3} a{n % 2} ) )") for n in range(8)]
