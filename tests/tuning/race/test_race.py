@@ -284,12 +284,12 @@ def test_the_model_moves_into_its_folder_with_its_choice(plan, tmp_path):
 
 
 def test_the_confidence_is_that_of_a_run_that_did_not_see_the_held_out_pairs(tmp_path):
-    for dev, wanted in ((0, "lstm-0"), (9, "final-lstm-0")):
+    for dev, wanted in ((0, "taught-0"), (9, "final-taught-0")):
         (tmp_path / str(dev)).mkdir()
         plan = make_plan(tmp_path / str(dev))
-        plan = replace(plan, held_out=plan.held_out | {"dev": dev})
-        race, started = raced(plan, lambda entry: 0.8 if entry.candidate == "lstm" else 0.2)
-        assert len({entry.epochs for entry in started if entry.candidate == "lstm"}) > 1
+        plan = replace(plan, held_out=plan.held_out | {"dev": dev}, recombines=False)
+        race, started = raced(plan, lambda entry: 0.8 if entry.candidate == "taught" else 0.2)
+        assert len({entry.epochs for entry in started if entry.candidate == "taught"}) > 1
         finish(race, tmp_path / str(dev) / "model")
         assert (tmp_path / str(dev) / "model" / "confidence.json").read_text() == wanted
 
@@ -400,6 +400,7 @@ def test_the_best_transducer_gets_a_rescorer_if_it_is_not_right_on_all_pairs(pro
         ("words-first+rescored", seed) for seed in (0, 1)
     }
     assert race.winner == "words-first+rescored"
+    assert {entry.seed for entry in started if entry.final} == {0, 1}
     final = race.plan.config(next(entry for entry in started if entry.final)).model
     assert (final.rescorer, final.order) == ("lstm", "reordering-fertility")
 

@@ -251,7 +251,7 @@ def _seconds_per_epoch(look: Look, some: Sequence[Candidate]) -> float:
     finals = SEEDS + (FINAL_SEEDS - SEEDS) / FINAL_SEEDS
     mean = sum(costs) / len(costs)
     if can_rescore(look):
-        runs += SEEDS * (mean + RESCORER_COST) + finals * (mean + RESCORER_COST)
+        runs += 2 * SEEDS * (mean + RESCORER_COST)
     else:
         runs += mean * ((FINALISTS + 1) * (SEEDS - 1) + finals)
     lengths, batch = look.units or look.target, int(look.settings["training.batch_size"])

@@ -111,10 +111,15 @@ class Race(Workload):
             self._report.say(f"{self.winner}: the model of all pairs is worse than its race promised")
 
     def _train_on_all_pairs(self, first: int, epochs: int) -> Iterator[list[Entry]]:
-        """Start the winner with several seeds. Those that are best after a while go on."""
+        """Start the winner with several seeds. Those that are best after a while go on.
+
+        With an LSTM there are fewer seeds at the start: none of them is unlucky.
+        """
         plan, winner = self.plan, self.winner
         assert winner is not None
-        seeds = [first + number for number in range(FINAL_SEEDS if plan.races else 1)]
+        has_lstm = winner == SEQ2SEQ or RESCORED in winner
+        count = (SEEDS if has_lstm else FINAL_SEEDS) if plan.races else 1
+        seeds = [first + number for number in range(count)]
         if len(seeds) > SEEDS:
             short = math.ceil(epochs / FINAL_SEEDS)
             entries = [plan.entry(winner, seed, short, final=True) for seed in seeds]
