@@ -9,6 +9,7 @@ from ftor.config.complaints import section_keys
 from ftor.training.train import as_overrides
 from ftor.tuning.look import Look
 from ftor.tuning.look.findings import Lengths, Value
+from ftor.tuning.look.sizes import FEW_PAIRS
 
 WARM_UP: dict[str, Value] = {
     "training.aligner": "sparse",
@@ -20,12 +21,14 @@ RESCORED_LENGTH = 12
 """The mean length of outputs up to which their n-best lists are found in a time that a race has."""
 RESCORED, RECOMBINED = "+rescored", "+recombined"
 """What names of candidates end with, in this order."""
-RESCORER: dict[str, Value] = {
+LSTM_RATE: dict[str, Value] = {"training.learning_rate": 0.004}
+"""A race has few epochs: with a lower rate an LSTM has not learnt enough by then."""
+RESCORER: dict[str, Value] = LSTM_RATE | {
     "model.rescorer": "lstm",
     "model.rescorer_hidden": 100,
     "decoding.lengths": 5,
 }
-RESCORER_COST = 2.5
+RESCORER_COST = 3.5
 """The time of its epochs, relative to the first candidate's, besides that of the transducer."""
 SEQ2SEQ = "lstm"
 """The candidate that others must beat on all held-out pairs."""
@@ -87,8 +90,8 @@ def candidates(look: Look) -> list[Candidate]:
             Candidate("autoregressive", "F→R, taught; the decoder reads its output", taught | reading, 1.3)
         )
     seq2seq: dict[str, Value] = {"model.architecture": "lstm", "model.max_steps": _longest(look)}
-    if look.pairs["train"] < 1000:
-        seq2seq |= {"model.width": 100, "model.hidden": 100}
+    if look.pairs["train"] < FEW_PAIRS:
+        seq2seq |= LSTM_RATE | {"model.width": 100, "model.hidden": 100}
     return [*some, Candidate(SEQ2SEQ, "a plain LSTM seq2seq with attention", seq2seq, 1.5)]
 
 
