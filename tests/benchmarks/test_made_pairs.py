@@ -7,7 +7,12 @@ from ftor.text.reading import Pair
 from ftor.text.recombining import recombined
 from oracles import battery as oracle
 
-MEANINGS = {"home": oracle.home, "scan": oracle.scan, "postfix": oracle.postfix}
+MEANINGS = {
+    "home": oracle.home,
+    "scan": oracle.scan,
+    "postfix": oracle.postfix,
+    "numbers": oracle.numbers,
+}
 WRONG = 0.01
 """Share of the made pairs that may be wrong."""
 

@@ -1,4 +1,4 @@
-"""The meaning of sentences of three tasks of the battery, variant a, by parsers that know their grammar."""
+"""The meaning of sentences of four tasks of the battery, variant a, by parsers that know their grammar."""
 
 import re
 
@@ -67,3 +67,46 @@ def postfix(expression):
         else:
             done.append(token)
     return " ".join(done + waiting[::-1])
+
+
+_ONES = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+]
+_TENS = ["ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+
+
+def numbers(source: str) -> str:
+    """The words of a number."""
+    left, words = int(source.replace(" ", "").replace(",", "")), list[str]()
+    for unit, name in ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (1, "")):
+        group, left = divmod(left, unit)
+        words += [*_below_thousand(group), *([name] if name else [])] if group else []
+    return " ".join(words) or _ONES[0]
+
+
+def _below_thousand(number: int) -> list[str]:
+    hundreds, rest = divmod(number, 100)
+    words = [_ONES[hundreds], "hundred"] if hundreds else []
+    if rest >= 20:
+        words.append(_TENS[rest // 10 - 1])
+        rest %= 10
+    return [*words, _ONES[rest]] if rest else words

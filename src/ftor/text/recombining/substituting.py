@@ -4,7 +4,7 @@
 for all pairs between `and` and the end of a sentence, any pair of the same lengths can stand
 there, and in brackets any pair. One with an `and` can, if training has some, and the tokens around their
 targets are those around others. In `7 , 4 5 , 6` they are not: the part `4 5 , 6` makes the seven a million,
-`4 5` a thousand.
+`4 5` a thousand. The same holds for `, 6` in the part `5 , 6`, although no comma is beside that part.
 """
 
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
@@ -47,12 +47,33 @@ class Place(NamedTuple):
         target = self.pair.target
         return *target[self.start - 1 : self.start], "", *target[self.end : self.end + 1]
 
+    @property
+    def part(self) -> Tokens:
+        """Its source tokens."""
+        return self.pair.source[self.first : self.last]
+
+    @property
+    def outside(self) -> tuple[Tokens, Tokens]:
+        """The source tokens and the target tokens of the other pair that are not its own."""
+        source, target = self.pair.source, self.pair.target
+        return source[: self.first] + source[self.last :], target[: self.start] + target[self.end :]
+
 
 class _Fitting(NamedTuple):
     """The pairs that can stand in a context, and whether that is in brackets."""
 
+    context: "_Context"
     pairs: list[Pair]
     in_brackets: bool
+
+    def has_room(self, place: Place, part: Pair) -> bool:
+        """Whether a part leaves the rest of a sentence as it is, as far as its length and words tell."""
+        source, _ = place.outside
+        if self.in_brackets:
+            return True
+        return self.context.can_have_length(place, len(part.source)) and all(
+            self.context.leaves_rest(word, source.count(word)) for word in {*part.source} & {*source}
+        )
 
 
 class _Context:
@@ -66,6 +87,8 @@ class _Context:
         self._words = {word for word in words if word is not None}
         self._parts: set[Tokens] = set()
         self._seen, self._kept = 0, 0
+        self._leaves_rest: dict[tuple[str, int], bool] = {}
+        self._neighbours: dict[int, set[Tokens]] = {}
         self.places: list[Place] = []
 
     def add(self, pair: Pair, first: int, last: int, part: Tokens) -> None:
@@ -85,7 +108,7 @@ class _Context:
 
     def fitting(self, pairs: Sequence[Pair]) -> "_Fitting":
         """The pairs that can stand here: in brackets any pair, else those of known lengths and words."""
-        spans = [place.pair.source[place.first : place.last] for place in self.places]
+        spans = [place.part for place in self.places]
         lengths, edges = {*map(len, spans)}, {(span[0], span[-1]) for span in spans}
         strange = {word for word in self._words if not self._nests(word)}
         in_brackets = _are_brackets(self._words, pairs)
@@ -95,17 +118,42 @@ class _Context:
         if not in_brackets:  # a word such as `and` may bind less than the words around the part
             known = {word for span in spans for word in span}
             pairs = [pair for pair in pairs if len(pair.source) in lengths and known.issuperset(pair.source)]
-        return _Fitting([pair for pair in pairs if not strange & {*pair.source}], in_brackets)
+        return _Fitting(self, [pair for pair in pairs if not strange & {*pair.source}], in_brackets)
 
     def _nests(self, word: str) -> bool:
         """Whether parts with a word of the context stand between the same target tokens as others."""
         around: dict[bool, list[Tokens]] = {True: [], False: []}
         for place in self.places:
-            part = place.pair.source[place.first : place.last]
-            around[word in part].append(place.neighbours)
+            around[word in place.part].append(place.neighbours)
         usual = {*around[False]}
         alike = sum(tokens in usual for tokens in around[True])
         return not usual or (alike > 0 and alike >= NESTED_SHARE * len(around[True]))
+
+    def can_have_length(self, place: Place, length: int) -> bool:
+        """Whether parts of a length stand between no other target tokens than those of a place's length.
+
+        In `7 1 2 , 3 4 5` a part of six words makes the 7 seven hundred, in `7 5 , 1 2 3` one of five words
+        makes it seventy.
+        """
+        if not self._neighbours:
+            for one in self.places:
+                self._neighbours.setdefault(len(one.part), set()).add(one.neighbours)
+        there, here = self._neighbours.get(length, set()), self._neighbours[len(place.part)]
+        return place.neighbours in there or there <= here
+
+    def leaves_rest(self, word: str, count: int) -> bool:
+        """Whether parts with a word that the rest has so often, too, leave the rest's tokens as usual."""
+        if (word, count) not in self._leaves_rest:
+            rests: dict[bool, list[Tokens]] = {True: [], False: []}
+            for place in self.places:
+                source, target = place.outside
+                if source.count(word) == count:
+                    rests[word in place.part].append(target)
+            usual = {token for target in rests[False] for token in target}
+            alike = sum(usual.issuperset(target) for target in rests[True])
+            leaves = not usual or (alike > 0 and alike >= NESTED_SHARE * len(rests[True]))
+            self._leaves_rest[word, count] = leaves
+        return self._leaves_rest[word, count]
 
 
 def _are_brackets(words: Collection[str], pairs: Sequence[Pair]) -> bool:
@@ -142,6 +190,7 @@ def substituted(pairs: Sequence[Pair], count: int, seed: int) -> list[Pair]:
         new = _replaced(place, part)
         seams = place.first, place.first + len(part.source)
         is_fluent = fitting.in_brackets or ngrams.have_seams(new.source, seams)
+        is_fluent = is_fluent and fitting.has_room(place, part)
         is_new = new.source not in made and new.source not in targets and len(new.target) <= longest
         if is_new and is_fluent and _agrees(new, targets, free):
             made[new.source] = new
