@@ -18,7 +18,7 @@ WARM_UP: dict[str, Value] = {
 }
 RESCORED = 12
 """The mean length of outputs up to which their n-best lists are found in a time that a race has."""
-RECOMBINED = "+recombined"
+RECOMBINED, RECOMBINED_MEANING = "+recombined", "; recombined pairs"
 SEQ2SEQ = "lstm"
 """The candidate that others must beat on all held-out pairs."""
 CONTEXT: dict[str, Value] = {"model.reordering_context": 1.0}
@@ -45,7 +45,8 @@ class Candidate:
     def recombined(self) -> "Candidate":
         """The same candidate with as many pairs more, put together from parts of training pairs."""
         settings = {**self.settings, "training.recombine": 1.0}
-        return Candidate(f"{self.name}{RECOMBINED}", f"{self.meaning}; recombined pairs", settings, self.cost)
+        name, meaning = self.name + RECOMBINED, self.meaning + RECOMBINED_MEANING
+        return Candidate(name, meaning, settings, self.cost)
 
 
 def candidates(look: Look) -> list[Candidate]:
