@@ -116,11 +116,18 @@ def folder_for(request: Request, folder: Path | None) -> Path:
     return free_folder(request.train.stem, request.seed, folder)
 
 
-def plan_race(request: Request, folder: Path, report: Report) -> Plan:
-    """Look at the pairs, hold some out, and decide what is raced for how long."""
+def plan_race(request: Request, folder: Path, report: Report, data_folder: Path | None = None) -> Plan:
+    """Look at the pairs, hold some out, and decide what is raced for how long.
+
+    Args:
+        request: what the user asked for.
+        folder: of the model.
+        report: receives findings.
+        data_folder: where vectors are, if not in the usual folders.
+    """
     pairs = {split: file.pairs for split, file in _read(request, report).items()}
     train, dev, test = pairs["train"], pairs.get("dev", []), pairs.get("test", [])
-    found = look(train, dev, test)
+    found = look(train, dev, test, data_folder)
     some = allowed(found, request.overrides)
     epochs = _wanted_epochs(found, request)
     if not request.quick and (dev or len(train) >= LEAST_PAIRS):
@@ -322,7 +329,7 @@ def train_on_pairs(
     Returns:
         What was chosen, or None if Ctrl-C stopped the race. The same call continues it.
     """
-    race = Race(plan_race(request, folder, report), report, data_folder)
+    race = Race(plan_race(request, folder, report, data_folder), report, data_folder)
     if not run_jobs(race, Processes(cores()), LineBoard(report) if board is None else board(race)):
         command = shlex.join(["ftor", "train", "--resume", str(folder), *resume_options])
         report.say(f"stopped; to resume: {command}")

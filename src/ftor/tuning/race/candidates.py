@@ -68,6 +68,10 @@ def candidates(look: Look) -> list[Candidate]:
     if "model.copying" in look.open:
         copying: dict[str, Value] = {"model.copying": True}
         some.append(Candidate("copying", "F→R, taught; source words can be copied", taught | skip | copying))
+    if "data.vectors" in look.open:
+        vectors = {"data.vectors": look.open["data.vectors"][0]}
+        meaning = "F→R, taught; pretrained word vectors"
+        some.append(Candidate("taught-vectors", meaning, taught | skip | vectors))
     if look.notation is None:
         reading: dict[str, Value] = {"model.decoder": "autoregressive"}
         some.append(
