@@ -15,15 +15,14 @@ def statuses(tmp_path, seeds, experiment="geo-iid"):
     return [Status(Job(Config.load(experiment), tmp_path / name), name) for name in names]
 
 
-def shown(act, found, terminal=True, height=40, to_come=0):
+def shown(act, found, terminal=True, height=40, to_come=0.0):
     out = io.StringIO()
     console = Console(
         file=out, width=100, height=height, force_terminal=terminal, soft_wrap=True, highlight=False
     )
 
     class Jobs(Workload):
-        @property
-        def to_come(self):
+        def seconds_to_come(self, mean):
             return to_come
 
     with Board(TerminalReport(console), Jobs(found)) as board:
@@ -105,9 +104,19 @@ def test_runs_of_the_same_experiment_say_more_than_others(tmp_path):
     assert "about 1 h 00 min left" in text
 
 
-def test_jobs_that_will_be_added_count_like_those_so_far(tmp_path):
+def test_jobs_that_will_be_added_run_as_many_at_a_time_as_there_ever_were(tmp_path):
     found = statuses(tmp_path, 2)
-    found[0].state, found[0].expected = "done", 600.0
-    found[1].state, found[1].share, found[1].left = "running", 0.5, 300.0
-    text = shown(lambda board: board.changed(found[1]), found, terminal=False, to_come=2)
-    assert "about 25 min left" in text
+    for status in found:
+        status.state, status.share, status.left = "running", 0.5, 300.0
+
+    def goes_on(board):
+        board.changed(found[1])
+        for status in found:
+            status.state, status.left = "done", None
+            board.changed(status)
+
+    text = shown(goes_on, found, terminal=False, to_come=1200.0).splitlines()
+    assert [line.partition("; ")[2] for line in text] == [f"about {left} min left)" for left in (15, 15, 10)]
+    text = shown(lambda board: board.changed(found[1]), found, terminal=False, to_come=None)
+    assert "time left is not known yet" in text
+    assert "nothing left" in shown(lambda board: board.changed(found[1]), found, terminal=False)

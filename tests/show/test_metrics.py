@@ -54,7 +54,8 @@ def test_titles_say_that_dev_pairs_were_trained_on():
     console = Console(width=80)
     with console.capture() as shown:
         console.print(run_tables({"train": {"count": 9, "dev_pairs": 3}, "dev": found, "test": None}))
-    assert f"dev pairs (3 of {len(GOLDS)} are training pairs), exact match" in shown.get()
+    assert f"trained on (3 of {len(GOLDS)} pairs), exact match" in shown.get()
+    assert "dev" not in shown.get()
 
 
 def test_the_table_shows_the_summary_and_each_length():

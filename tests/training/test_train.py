@@ -39,7 +39,11 @@ def test_dev_pairs_that_are_training_pairs_are_counted(data, tmp_path):
     model = train("transducer", tmp_path / "same", train=pairs, dev=pairs)
     metrics = json.loads((model.folder / "metrics.json").read_text())
     assert metrics["train"]["dev_pairs"] == metrics["dev"]["count"]
-    assert "are training pairs)" in (model.folder / "README.md").read_text()
+    card = (model.folder / "README.md").read_text()
+    count = metrics["dev"]["count"]
+    assert f"| trained on ({count} of {count} pairs) | {count} |" in card
+    assert 'split: "train"}' in card
+    assert "| dev" not in card
 
 
 class TestTrain:

@@ -93,3 +93,21 @@ def test_files_without_pairs_are_one_error(plan, lines, message):
     with pytest.raises(DataError, match=message) as error:
         plan(*lines)
     assert "\n" not in str(error.value)
+
+
+class Everything(Report):
+    def __init__(self):
+        self.texts = []
+
+    def say(self, text):
+        self.texts.append(text)
+
+
+@pytest.mark.parametrize(("minutes", "says"), [(0.1, True), (60.0, False)])
+def test_a_race_that_takes_longer_than_wanted_says_so_first(tmp_path, minutes, says):
+    request = Request.new(write_lines(tmp_path / "a.tsv", *ROWS), minutes=minutes)
+    report = Everything()
+    planned = plan_race(request, tmp_path / "run", report)
+    text = f"longer than --minutes {minutes:g}: {planned.epochs} epochs are the least that tell anything"
+    assert [text in one for one in report.texts] == [says, *[False] * (len(report.texts) - 1)]
+    assert any(one.startswith("race: ") for one in report.texts)

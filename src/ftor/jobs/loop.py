@@ -60,10 +60,13 @@ class Workload:
     def __init__(self, statuses: Iterable[Status] = ()) -> None:
         self.statuses = list(statuses)
 
-    @property
-    def to_come(self) -> int:
-        """Number of jobs that will be added to `statuses`."""
-        return 0
+    def seconds_to_come(self, mean: float | None) -> float | None:
+        """Return the seconds of jobs that will be added to `statuses`, all together. None if not known.
+
+        Args:
+            mean: seconds of the jobs so far.
+        """
+        return 0.0
 
     def extend(self) -> bool:
         """Add jobs to `statuses`. Returns False if there are none to add now."""

@@ -216,12 +216,16 @@ def _rows(keys: Sequence[int]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
     return ((int(key), array == key) for key in np.unique(array))
 
 
-def seen_note(split: str, results: Mapping[str, Any]) -> str:
-    """A note on dev pairs that are training pairs, too, for the results of a run."""
-    seen = results.get("train", {}).get("dev_pairs")
-    if seen is None or not split.startswith("dev"):
-        return ""
-    return f" ({seen} of {results['dev']['count']} are training pairs)"
+def was_trained_on(split: str, results: Mapping[str, Any]) -> bool:
+    """Whether most pairs of a split are training pairs, by the results of a run."""
+    return split == "dev" and "dev_pairs" in results.get("train", {})
+
+
+def split_name(split: str, results: Mapping[str, Any]) -> str:
+    """The name of a split in tables. Dev pairs that are training pairs are not called dev."""
+    if not was_trained_on(split, results):
+        return split
+    return f"trained on ({results['train']['dev_pairs']} of {results['dev']['count']} pairs)"
 
 
 def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ftor.metrics import Metrics, format_score, seen_note
+from ftor.metrics import Metrics, format_score, split_name, was_trained_on
 from ftor.metrics.significance import LEVEL, share
 from ftor.model.model import Model
 from ftor.networks.decoding import LONGEST
@@ -81,6 +81,8 @@ def _front_matter(model: Model, metrics: dict[str, Any]) -> str:
     split = "test_grammar" if model.uses_grammar and metrics.get("test_grammar") else "test"
     split = split if metrics.get(split) else "dev"
     result = Metrics.from_dict(metrics[split])
+    split = split.split("_")[0]
+    split = "train" if was_trained_on(split, metrics) else split
     # Strings are written as JSON, which is YAML, too: names may have colons and quotes.
     name, task = json.dumps(config.name, ensure_ascii=False), json.dumps(config.data.task)
     lines = [
@@ -93,7 +95,7 @@ def _front_matter(model: Model, metrics: dict[str, Any]) -> str:
         f"  - name: {name}",
         "    results:",
         "      - task: {type: text2text-generation}",
-        f"        dataset: {{type: {task}, name: {task}, split: {json.dumps(split.split('_')[0])}}}",
+        f"        dataset: {{type: {task}, name: {task}, split: {json.dumps(split)}}}",
         "        metrics:",
         f"          - {{type: accuracy, value: {100 * result.accuracy:.2f}}}",
         f"          - {{type: exact_match, value: {100 * result.exact_match:.2f}}}",
@@ -151,7 +153,7 @@ def _results(metrics: dict[str, Any]) -> str:
     for split, result in results.items():
         rows.append(
             [
-                _named(split, "dev_grammar" in results) + seen_note(split, metrics),
+                _named(split, metrics),
                 str(result.count),
                 _with_interval(result.accuracy, result.count),
                 percent(result.exact_match),
@@ -170,11 +172,12 @@ def _with_interval(accuracy: float, count: int) -> str:
     return f"{percent(accuracy)} ({100 * estimate.low:.1f}–{100 * estimate.high:.1f})"
 
 
-def _named(split: str, has_grammar: bool) -> str:
+def _named(split: str, metrics: dict[str, Any]) -> str:
     """A split in words: "dev, with the grammar"."""
-    if not has_grammar:
-        return split
-    name, _, grammar = split.partition("_")
+    split, _, grammar = split.partition("_")
+    name = split_name(split, metrics)
+    if not metrics.get("dev_grammar"):
+        return name
     return f"{name}, {'with' if grammar else 'without'} the grammar"
 
 

@@ -1,4 +1,4 @@
-"""The board of `ftor reproduce` and `ftor tune`: a live table on a terminal, plain lines elsewhere."""
+"""The board of races, `ftor reproduce` and `ftor tune`: a live table on a terminal, plain lines elsewhere."""
 
 import time
 from statistics import fmean
@@ -27,6 +27,7 @@ class Board:
         self._live = Live(console=report.console, auto_refresh=False)
         self._is_live = report.console.is_terminal
         self._last_line = time.monotonic()
+        self._at_once = 1
 
     def __enter__(self) -> Self:
         if self._is_live:
@@ -81,15 +82,21 @@ class Board:
         return f"{self._workload.summary()}; {self._time_left()}"
 
     def _time_left(self) -> str:
-        """Estimate the time until all jobs are done, if as many run at a time as now."""
+        """Estimate the time until all jobs are done, also those that will be added.
+
+        It is for as many at a time as now, and for those that will be added as many as there ever were.
+        """
         lefts = [self._seconds_left(status) for status in self._in("waiting", "running")]
-        lefts += [self._mean_seconds()] * self._workload.to_come
         known = [left for left in lefts if left is not None]
-        if not lefts:
+        to_come = self._workload.seconds_to_come(self._mean_seconds())
+        if not lefts and to_come == 0:
             return "nothing left"
-        if not known:
+        if to_come is None or (lefts and not known):
             return "time left is not known yet"
-        return f"about {clock(max(sum(known) / max(1, len(self._in('running'))), *known))} left"
+        running = len(self._in("running"))
+        self._at_once = max(self._at_once, running)
+        now = max(sum(known) / max(1, running), *known) if known else 0.0
+        return f"about {clock(now + to_come / self._at_once)} left"
 
     def _seconds_left(self, status: Status) -> float | None:
         """Return the seconds that a job still takes: its own number, or that of jobs like it."""

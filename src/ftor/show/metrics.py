@@ -6,7 +6,7 @@ from typing import Any
 from rich import console
 from rich.table import Table
 
-from ftor.metrics import Metrics, format_score, seen_note
+from ftor.metrics import Metrics, format_score, split_name, was_trained_on
 from ftor.reporting import percent
 
 
@@ -42,7 +42,7 @@ def run_tables(metrics: Mapping[str, Any]) -> console.Group:
     """Return the tables of a run's metrics on its test pairs, or on its dev pairs if it has no others."""
     split = "test" if metrics["test"] else "dev"
     has_grammar = f"{split}_grammar" in metrics
-    name = f"{split} pairs{seen_note(split, metrics)}"
+    name = split_name(split, metrics) if was_trained_on(split, metrics) else f"{split} pairs"
     parts: list[console.RenderableType] = [
         f"{name}{' without the grammar' * has_grammar}, exact match by source length:",
         tables(Metrics.from_dict(metrics[split])),

@@ -25,9 +25,9 @@ from ftor.text.recombining import recombined
 from ftor.training.run import free_folder
 from ftor.training.train import as_overrides
 from ftor.tuning.look import Look, look
-from ftor.tuning.race.candidates import configuration
+from ftor.tuning.race.candidates import Candidate, configuration
 from ftor.tuning.race.choice import Choice
-from ftor.tuning.race.held_out import hold_out, longer_pairs
+from ftor.tuning.race.held_out import LEAST_PAIRS, hold_out, longer_pairs
 from ftor.tuning.race.plan import (
     FROM_RUN,
     HELD_OUT_FILE,
@@ -116,14 +116,24 @@ def folder_for(request: Request, folder: Path | None) -> Path:
     return free_folder(request.train.stem, request.seed, folder)
 
 
-def plan_race(request: Request, folder: Path, report: Report) -> Plan:
-    """Look at the pairs, hold some out, and decide what is raced for how long."""
+def plan_race(request: Request, folder: Path, report: Report, data_folder: Path | None = None) -> Plan:
+    """Look at the pairs, hold some out, and decide what is raced for how long.
+
+    Args:
+        request: what the user asked for.
+        folder: of the model.
+        report: receives findings.
+        data_folder: where vectors are, if not in the usual folders.
+    """
     pairs = {split: file.pairs for split, file in _read(request, report).items()}
     train, dev, test = pairs["train"], pairs.get("dev", []), pairs.get("test", [])
-    found = look(train, dev, test)
+    found = look(train, dev, test, data_folder)
+    some = allowed(found, request.overrides)
+    epochs = _wanted_epochs(found, request)
+    if not request.quick and (dev or len(train) >= LEAST_PAIRS):
+        epochs = _affordable(request, found, list(some.values()), report)
     for finding in found.findings:
         (report.warn if finding.warning else report.say)(finding.message(request.files))
-    some = allowed(found, request.overrides)
     race = folder / RACE_FOLDER
     race.mkdir(parents=True, exist_ok=True)
     write_text(race / "request.json", request.model_dump_json(indent=2) + "\n")
@@ -150,7 +160,7 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
         held_out=held_out,
         overrides=tuple(text for text in request.overrides if not _sets_epochs(text)),
         seed=request.seed,
-        epochs=_wanted_epochs(found, request),
+        epochs=epochs,
         wanted=_wanted_epochs(found, request),
         folder=race,
     )
@@ -158,8 +168,9 @@ def plan_race(request: Request, folder: Path, report: Report) -> Plan:
     if not plan.races:
         why = "--quick" if request.quick else f"{len(train)} pairs are too few to hold some out"
         report.say(f"no race: {why}")
-        return plan
-    return replace(plan, epochs=_epochs(request, plan, report))
+        return replace(plan, epochs=plan.wanted)
+    _tell_time(plan, report)
+    return plan
 
 
 def _read(request: Request, report: Report) -> dict[str, PairsFile]:
@@ -189,24 +200,36 @@ def _units(found: Look, pairs: Sequence[Pair]) -> TargetUnits | None:
     return learn_programs(notation, {"train": pairs}, UnitSettings(), copying).units
 
 
-def _epochs(request: Request, plan: Plan, report: Report) -> int:
-    """The epochs of the longest runs, within the time and what the data needs."""
-    some = list(plan.candidates.values())
-    minutes = default_minutes(plan.look.pairs["train"]) if request.minutes is None else request.minutes
-    least = least_epochs(plan.look)
-    epochs = min(plan.wanted, max(affordable_epochs(plan.look, some, minutes, CORES), least))
-    needed = needed_minutes(plan.look, some, epochs, CORES)
-    counts = ", ".join(f"{count} {kind}" for kind, count in plan.held_out.items() if count)
-    report.say(
-        f"race: {len(some)} candidates, at most {epochs} epochs, held out: {counts} pairs; at most about "
-        f"{needed:.1f} minutes on {CORES} idle cores"
-    )
+def _affordable(request: Request, found: Look, some: Sequence[Candidate], report: Report) -> int:
+    """The epochs of the longest runs, within the time and what the data needs.
+
+    Says first of all if that takes longer than the user wants.
+    """
+    minutes = default_minutes(found.pairs["train"]) if request.minutes is None else request.minutes
+    least, wanted = least_epochs(found), _wanted_epochs(found, request)
+    epochs = min(wanted, max(affordable_epochs(found, some, minutes, CORES), least))
+    needed = needed_minutes(found, some, epochs, CORES)
     if epochs == least and needed > 1.2 * minutes:
-        report.say(f"{least} epochs are the least that tell anything")
-    if epochs < plan.wanted:
+        limit = "" if request.minutes is None else f", longer than --minutes {minutes:g}"
+        report.say(
+            f"the race takes about {needed:.1f} minutes{limit}: {least} epochs are the least that tell "
+            "anything; --quick trains one candidate without a race"
+        )
+    return epochs
+
+
+def _tell_time(plan: Plan, report: Report) -> None:
+    """Say what is raced for how long."""
+    some = list(plan.candidates.values())
+    counts = ", ".join(f"{count} {kind}" for kind, count in plan.held_out.items() if count)
+    minutes = needed_minutes(plan.look, some, plan.epochs, CORES)
+    report.say(
+        f"race: {len(some)} candidates, at most {plan.epochs} epochs, held out: {counts} pairs; at most "
+        f"about {minutes:.1f} minutes on {CORES} idle cores"
+    )
+    if plan.epochs < plan.wanted:
         more = needed_minutes(plan.look, some, plan.wanted, CORES)
         report.say(f"the data would like {plan.wanted} epochs: --minutes {math.ceil(more)}")
-    return epochs
 
 
 def finish(race: Race, folder: Path) -> Choice:
@@ -306,7 +329,7 @@ def train_on_pairs(
     Returns:
         What was chosen, or None if Ctrl-C stopped the race. The same call continues it.
     """
-    race = Race(plan_race(request, folder, report), report, data_folder)
+    race = Race(plan_race(request, folder, report, data_folder), report, data_folder)
     if not run_jobs(race, Processes(cores()), LineBoard(report) if board is None else board(race)):
         command = shlex.join(["ftor", "train", "--resume", str(folder), *resume_options])
         report.say(f"stopped; to resume: {command}")

@@ -118,14 +118,14 @@ class Search(Workload):
         complete = [trial for trial in self._store.trials() if trial.mean is not None]
         return max(complete, key=lambda trial: trial.mean or 0.0, default=None)
 
-    @property
-    def to_come(self) -> int:
-        """Number of runs of trials that are not drawn yet, and of the best trials with the third seed."""
+    def seconds_to_come(self, mean: float | None) -> float | None:
+        """Return the seconds of trials that are not drawn yet, and of the best ones with the third seed."""
         trials = self._store.trials()
         to_draw = max(self._plan.trials + 1 - len(trials), 0)
         if not to_draw and all(trial.state != "running" for trial in trials):
-            return 0
-        return len(self._plan.seeds) * to_draw + min(FINALISTS, self._plan.trials) + 1
+            return 0.0
+        runs = len(self._plan.seeds) * to_draw + min(FINALISTS, self._plan.trials) + 1
+        return None if mean is None else runs * mean
 
     def summary(self) -> str:
         """Return how many trials are done, and the best one."""

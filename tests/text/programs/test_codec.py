@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftor.text.programs import ProgramError, Programs, UnitSettings
+from ftor.text.programs import Notation, ProgramError, Programs, UnitSettings
 
 LEAVES = st.sampled_from(["a", "b", "c d", "_", "f", "·"]).map(
     lambda name: f"'{name}'" if " " in name else name
@@ -125,6 +125,37 @@ def test_json_commands():
     longest = json.dumps({"action": "on", "devices": ["tv", "tv", "lamp", "fan"]})
     assert programs.decode(programs.encode(longest)) == longest
     assert len(programs.encode(targets[0])) < 12
+
+
+COMMANDS = [
+    json.dumps([{"do": "play", "song": song, "where": {"room": room}}, {"do": "stop"}])
+    for song in ("hello", "new york", "rain")
+    for room in ("hall", "attic")
+] * 3
+
+
+def test_a_json_string_of_one_word_needs_no_close():
+    programs = Programs.learn(COMMANDS, copied={"hall", "attic", "hello", "new", "york", "rain"})
+    rest = ['"where":·{', '"room":·"', "hall", ")", ")", "{", '"do":·"·stop', ")", ")"]
+    assert programs.encode(COMMANDS[0]) == ["[", "{", '"do":·"·play', '"song":·"', "hello", *rest]
+    several = ['"song":·"(', "new", "york", ")"]
+    assert programs.encode(COMMANDS[2]) == ["[", "{", '"do":·"·play', *several, *rest]
+    assert programs.spell('"do":·"·play') == ['"do"', ":", '"', "play", '"']
+    longer = COMMANDS[0].replace("hello", "one two three").replace("hall", "den")
+    assert programs.decode(programs.encode(longer)) == longer
+
+
+def test_units_of_earlier_versions_close_every_string():
+    values = Programs.learn(COMMANDS).to_dict()
+    assert Programs.from_dict(values).encode(COMMANDS[0]) == Programs.learn(COMMANDS).encode(COMMANDS[0])
+    old = Programs(Notation("json", {}, {}))
+    units = ["[", "{", '"do":', '"', "stop", ")", ")", ")"]
+    assert old.encode('[{"do":"stop"}]') == units
+    values = old.to_dict()
+    del values["short_names"]
+    again = Programs.from_dict(values)
+    assert again.encode('[{"do":"stop"}]') == units
+    assert again.decode(units) == '[{"do":"stop"}]'
 
 
 def test_ten_thousand_targets_take_seconds():

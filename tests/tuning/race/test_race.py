@@ -61,6 +61,8 @@ def raced(
     made_score=None,
     grammar_loss=None,
     report=SILENT,
+    board=lambda race: LineBoard(SILENT),
+    seconds=lambda entry: 9.0,
 ):
     """Race with runs whose scores a function of their entries tells. It may also tell a last event.
 
@@ -96,10 +98,13 @@ def raced(
             }
         if grammar_loss is not None:
             results["dev_grammar"] = {"exact_match": results["dev"]["exact_match"] - grammar_loss}
-        return [Started("here"), Finished(record(job, **results, best_epoch=1))]
+        return [
+            Started("here"),
+            Finished(record(job, **results, best_epoch=1, seconds=seconds(entry), dev_seconds=0.0)),
+        ]
 
     race = Race(plan, report)
-    run_jobs(race, Scripted(2, script), LineBoard(SILENT))
+    run_jobs(race, Scripted(2, script), board(race))
     return race, started
 
 
@@ -415,3 +420,41 @@ def test_settings_of_the_user_that_exclude_a_rescorer_are_kept(program_plan):
     plan = replace(program_plan, candidates=some, overrides=("model.rescorer=none",))
     _, started = raced(plan, lambda entry: 0.5)
     assert not any("rescored" in entry.candidate for entry in started)
+
+
+class Noting(LineBoard):
+    """Keeps the seconds that a race says are to come after its stage."""
+
+    def __init__(self, race):
+        super().__init__(SILENT)
+        self.race, self.noted = race, []
+
+    def changed(self, status):
+        if status.state == "done":
+            self.noted.append((len(self.race.results), self.race.seconds_to_come(None)))
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_the_time_left_counts_all_stages_to_come(plan, share):
+    """Candidates stay as good as they are, so the estimate is exact after the first result of each stage."""
+    names = order(plan)
+    boards = []
+
+    def board(race):
+        boards.append(Noting(race))
+        return boards[0]
+
+    def score(entry):
+        return share if entry.final else share - 0.01 * names.index(entry.candidate)
+
+    _, started = raced(plan, score, board=board, seconds=lambda entry: 0.01 * plan.cost(entry))
+    seconds, before = {}, {}
+    for number, entry in enumerate(started):
+        seconds[number] = 1.5 + 0.01 * (plan.cost(entry) - before.get(entry.run, 0.0))
+        before[entry.run] = plan.cost(entry)
+    done, left = boards[0].noted[-1]
+    assert (done, left) == (len(started), 0)
+    first = len(names) - 1
+    done, left = boards[0].noted[first - 1]
+    assert done == first
+    assert left == pytest.approx(sum(seconds[number] for number in range(first, len(started))))

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ftor.cli.options import DevFile, TestFile
+from ftor.cli.options import DataDir, DevFile, TestFile
 from ftor.cli.output import show
 from ftor.show.progress import TerminalReport
 
@@ -14,6 +14,7 @@ def look(
     file: Annotated[Path, typer.Argument(metavar="PAIRS.tsv", help="Training pairs: source, tab, target.")],
     dev_file: DevFile = None,
     test_file: TestFile = None,
+    data_dir: DataDir = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a page.")] = False,
 ) -> None:
     """Look at pairs before training: lengths, copies, programs, reordering, and what is odd about them.
@@ -28,7 +29,8 @@ def look(
     paths = {"train": file, "dev": dev_file, "test": test_file}
     files = {split: path for split, path in paths.items() if path is not None}
     read = {split: PairsFile.read(path, report=report) for split, path in files.items()}
-    found = look_at(*(read[split].pairs if split in read else () for split in paths))
+    train, dev, test = (read[split].pairs if split in read else () for split in paths)
+    found = look_at(train, dev, test, data_dir)
     if as_json:
         print(found.model_dump_json(indent=2))
     else:

@@ -1,16 +1,29 @@
 """The candidates of a race as a table."""
 
+from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
+from ftor.tuning.race.candidates import RECOMBINED, RECOMBINED_MEANING
 from ftor.tuning.race.choice import Choice
 
 
-def choice_table(choice: Choice) -> Table:
-    """Return a table of what was tried and what each gave."""
+def choice_table(choice: Choice) -> Group:
+    """Return a table of what was tried and what each gave, and below it what the candidates are."""
     pairs = ", ".join(f"{count} {kind}" for kind, count in choice.held_out.items() if count)
     table = Table(title=f"what was tried (held-out pairs: {pairs or 'none'})", title_justify="left")
-    for number, column in enumerate(choice.columns):
-        table.add_column(column, justify="left" if number < 2 else "right")
-    for row in choice.rows:
-        table.add_row(*row, style="bold" if row[0] == choice.winner else None)
-    return table
+    candidate, _, *others = choice.columns
+    table.add_column(candidate, overflow="fold")
+    table.add_column("recombined")
+    for column in others:
+        table.add_column(column, justify="right")
+    meanings: dict[str, str] = {}
+    for name, meaning, *numbers in choice.rows:
+        plain = name.removesuffix(RECOMBINED)
+        meanings.setdefault(plain, meaning.removesuffix(RECOMBINED_MEANING))
+        is_winner = name == choice.winner
+        table.add_row(plain, "yes" if plain != name else "", *numbers, style="bold" if is_winner else None)
+    legend = Table.grid(padding=(0, 2))
+    for name, meaning in meanings.items():
+        legend.add_row(Text(name), Text(meaning))
+    return Group(table, legend)

@@ -29,6 +29,8 @@ from ftor.text.programs.units import (
 
 CLOSE_NAME = ")"
 LIST_KINDS = NAME_KINDS | {"array", "object"}
+SHORT_NAMES = frozenset({"json"})
+"""Notations in which most names are quoted: a close for each would make programs far longer."""
 LENGTHS = 3
 """Prefix order is only looked for in targets of at least so many different lengths."""
 _NO_PREFIX = "sentences could be read so, too: no common first symbol, or no symbol with two arguments"
@@ -86,6 +88,7 @@ class Programs:
         several: heads whose names need the number of their children.
         fragments: the joins of units.
         units: the units of training.
+        short_names: whether a quoted name of one word is a symbol with one slot, not a list that is closed.
     """
 
     def __init__(
@@ -96,7 +99,9 @@ class Programs:
         several: Collection[str] = (),
         fragments: Fragments | None = None,
         units: Iterable[Unit] = (),
+        short_names: bool = False,
     ) -> None:
+        self.short_names = short_names
         self.notation, self.curried, self.lists = notation, frozenset(curried), frozenset(lists)
         self.several, self.fragments = frozenset(several), fragments or Fragments()
         self._symbol_of: dict[Node, tuple[Symbol, int]] = {}
@@ -135,7 +140,7 @@ class Programs:
         programs = dict(zip(targets, read, strict=True))
         curried = curried_heads(programs.values())
         programs = {text: uncurried(program, curried) for text, program in programs.items()}
-        codec = cls(how, curried, *list_heads(programs.values()))
+        codec = cls(how, curried, *list_heads(programs.values()), short_names=how.name in SHORT_NAMES)
         forest, roots, counts = Forest(), Counter[Tree](), Counter(targets)
         trees = {text: forest.add(codec._symbols(program)) for text, program in programs.items()}
         for text, tree in trees.items():
@@ -212,7 +217,10 @@ class Programs:
 
     def spell_unit(self, unit: Unit) -> list[str | int]:
         """The same for a unit itself."""
-        nodes = _nodes(unit, [f" \0{slot} " for slot in range(len(unit))])  # words, in quotes too
+        nodes = _nodes(unit, [f"\0{slot}" for slot in range(len(unit))])
+        for place in range(1, len(nodes)):
+            if nodes[place - 1].kind in NAME_KINDS:  # quotes stand apart from words
+                nodes[place] = nodes[place]._replace(text=f" {nodes[place].text} ")
         words = [word for text in self.notation.words(nodes) for word in text.split()]
         return [int(word[1:]) if word.startswith("\0") else word for word in words]
 
@@ -242,6 +250,7 @@ class Programs:
             "curried": sorted(self.curried),
             "lists": sorted(map(list, self.lists)),
             "several": sorted(self.several),
+            "short_names": self.short_names,
             "units": [[part if isinstance(part, str) else list(part) for part in unit] for unit in numbers],
             "named": [numbers[unit] for unit in self.units.values() if unit != CLOSE],
             "rounds": [
@@ -276,6 +285,7 @@ class Programs:
             values["several"],
             Fragments(tuple(rounds)),
             [units[number] for number in values["named"]],
+            values.get("short_names", False),  # models of earlier versions do not say
         )
 
     def _symbols(self, program: Program) -> list[tuple[Symbol, int]]:
@@ -285,7 +295,9 @@ class Programs:
         for node in program:
             symbol = known.get(node)
             if symbol is None:
+                is_short = self.short_names and node.kind == "quoted" and node.children == 1
                 is_list = node.kind in LIST_KINDS or (node.kind, node.text) in self.lists
+                is_list = is_list and not is_short
                 arity = ANY if is_list else node.children
                 symbol = known[node] = (Symbol(node.kind, node.text, arity), node.children)
             symbols.append(symbol)
@@ -293,7 +305,8 @@ class Programs:
 
     def _symbol_name(self, symbol: Symbol) -> str:
         if symbol.arity == ANY:
-            return f"{symbol.text}(" if symbol.kind in ("apply", "curried") else symbol.text or '"'
+            is_head = symbol.kind in ("apply", "curried") or (symbol.kind == "quoted" and self.short_names)
+            return f"{symbol.text}(" if is_head else symbol.text or '"'
         if symbol.kind in ("apply", "curried") and symbol.text in self.several:
             return f"{symbol.text}/{symbol.arity}"
         return f"{symbol.text}:" if symbol.kind == "key" else symbol.text

@@ -53,6 +53,8 @@ class Learned:
             return f"plain tokens, because {self.problem}"
         what = "tokens" if isinstance(self.units, TokenUnits) else f"programs ({self.units.notation.name})"
         lengths = f"{self.length:.1f} units each, not {self.tokens:.1f} tokens"
+        if self.length > self.tokens:  # as in JSON
+            lengths += " (a token ends at a space, and can have several brackets, keys and words)"
         return f"{what}, {lengths}; there are {self.types} units"
 
     def tell(self, report: Report) -> None:

@@ -21,6 +21,7 @@ Kind = Literal[
     "quotes",
     "programs",
     "size",
+    "vectors",
     "strangers",
     "header",
     "contradictions",

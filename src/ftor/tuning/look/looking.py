@@ -2,14 +2,16 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+from ftor.datasets.glove import PUBLIC
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs
 from ftor.text.programs.tokens import TOKENS
 from ftor.text.reading import Pair
-from ftor.tuning.look import copies, dev_and_test, linking, oddities, sizes
+from ftor.tuning.look import copies, dev_and_test, linking, oddities, sizes, word_vectors
 from ftor.tuning.look.almost_programs import not_programs
 from ftor.tuning.look.findings import Finding, Lengths, Look, Part, Split, Words
 
@@ -19,13 +21,19 @@ SHORTER = 1.5
 """How many times shorter units make targets that are worth it."""
 
 
-def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] = ()) -> Look:
+def look(
+    train: Sequence[Pair],
+    dev: Sequence[Pair] = (),
+    test: Sequence[Pair] = (),
+    data_folder: Path | None = None,
+) -> Look:
     """Look at pairs: what they are like, what is odd about them, and which settings follow.
 
     Args:
         train: the training pairs, at least one.
         dev, test: other pairs, if there are any. What they need is compared with what training has. No
             setting follows from test pairs.
+        data_folder: where pretrained vectors are, if not in the usual folders.
     """
     some = train[:: math.ceil(len(train) / MOST_PAIRS)]
     splits = {"train": some, "dev": dev, "test": test}
@@ -43,6 +51,8 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
     alignment, alignment_findings = linking.summarise(links, part)
     need = sizes.fertility(train_units, links)
     copy_summary = counts.summary()
+    source_words = Counter(word for pair in train for word in pair.source)
+    vector_findings, has_vectors = word_vectors.vectors(source_words, _words(source_words), data_folder)
     findings = [
         sizes.by_size(train_units, part),
         sizes.max_fertility(need, train_units, part),
@@ -51,6 +61,7 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
         *copies.forms(counts),
         *copies.quotes(counts, isinstance(programs, Programs)),
         *alignment_findings,
+        *vector_findings,
         *([] if bound is None else [oddities.too_long(all_units, bound, part)]),
         *oddities.oddities(train, train_units, part),
     ]
@@ -70,13 +81,13 @@ def look(train: Sequence[Pair], dev: Sequence[Pair] = (), test: Sequence[Pair] =
         ratio=unit_lengths.mean / source.mean,
         notation=programs.notation.name if isinstance(programs, Programs) else None,
         fertility=need,
-        source_words=_words(pair.source for pair in train),
-        target_words=_words(pair.target for pair in train_units),
+        source_words=_words(source_words),
+        target_words=_words(Counter(word for pair in train_units for word in pair.target)),
         copies=copy_summary,
         alignment=alignment,
         findings=tuple(sorted(findings, key=lambda finding: not finding.warning)),
         settings={key: value for finding in findings for key, value in finding.settings.items()},
-        open=copying.open,
+        open=copying.open | ({"data.vectors": (PUBLIC,)} if has_vectors else {}),
     )
 
 
@@ -128,7 +139,6 @@ def _without_long(pairs: Sequence[Pair]) -> list[Pair]:
     return [pair for pair in pairs if bound is None or longer_side(pair) <= bound]
 
 
-def _words(sentences: Iterable[Sequence[str]]) -> Words:
-    counts = Counter(word for sentence in sentences for word in sentence)
+def _words(counts: Counter[str]) -> Words:
     once = sum(count == 1 for count in counts.values())
     return Words(types=len(counts), tokens=counts.total(), seen_once=once / max(len(counts), 1))

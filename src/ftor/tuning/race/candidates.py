@@ -21,6 +21,7 @@ RESCORED_LENGTH = 12
 """The mean length of outputs up to which their n-best lists are found in a time that a race has."""
 RESCORED, RECOMBINED = "+rescored", "+recombined"
 """What names of candidates end with, in this order."""
+RECOMBINED_MEANING = "; recombined pairs"
 LSTM_RATE: dict[str, Value] = {"training.learning_rate": 0.004}
 """A race has few epochs: with a lower rate an LSTM has not learnt enough by then."""
 RESCORER: dict[str, Value] = LSTM_RATE | {
@@ -56,7 +57,8 @@ class Candidate:
     def recombined(self) -> "Candidate":
         """The same candidate with as many pairs more, put together from parts of training pairs."""
         settings = {**self.settings, "training.recombine": 1.0}
-        return Candidate(f"{self.name}{RECOMBINED}", f"{self.meaning}; recombined pairs", settings, self.cost)
+        name, meaning = self.name + RECOMBINED, self.meaning + RECOMBINED_MEANING
+        return Candidate(name, meaning, settings, self.cost)
 
     @property
     def rescored(self) -> "Candidate":
@@ -84,6 +86,10 @@ def candidates(look: Look) -> list[Candidate]:
     if "model.copying" in look.open:
         copying: dict[str, Value] = {"model.copying": True}
         some.append(Candidate("copying", "F→R, taught; source words can be copied", taught | skip | copying))
+    if "data.vectors" in look.open:
+        vectors = {"data.vectors": look.open["data.vectors"][0]}
+        meaning = "F→R, taught; pretrained word vectors"
+        some.append(Candidate("taught-vectors", meaning, taught | skip | vectors))
     if look.notation is None:  # an autoregressive decoder keeps to no grammar
         reading: dict[str, Value] = {"model.decoder": "autoregressive"}
         some.append(

@@ -149,7 +149,16 @@ class Choice(Record):
                 run.meaning,
                 str(run.epochs),
                 run.problem or percent(run.score),
-                f"{sum(r.seconds for r in self.tried if r.candidate == run.candidate):.0f}",
+                f"{self._seconds(run.candidate):.0f}",
             ]
             for run in runs
         ]
+
+    def _seconds(self, candidate: str) -> float:
+        """The seconds of all runs of a candidate. Those of a run that was continued are in the last ones."""
+        seconds: dict[tuple[int, bool], float] = {}
+        for run in self.tried:
+            if run.candidate == candidate:
+                key = run.seed, run.on_all_pairs
+                seconds[key] = max(seconds.get(key, 0.0), run.seconds)
+        return sum(seconds.values())

@@ -114,6 +114,12 @@ class Plan:
         settings = [self.look.settings, candidate.settings, warm_up, self._data(entry.final)]
         return configuration(self.name, settings, self.overrides, **training)
 
+    def cost(self, entry: Entry) -> float:
+        """About how long a run takes, relative to others."""
+        held_out = 0 if entry.final else sum(self.held_out.get(kind, 0) for kind in ("random", "harder"))
+        pairs = (self.look.pairs["train"] - held_out) * (2 if entry.candidate.endswith(RECOMBINED) else 1)
+        return entry.epochs * pairs * self.candidate(entry.candidate).cost
+
     @property
     def contenders(self) -> list[str]:
         """The names of the candidates at the start."""

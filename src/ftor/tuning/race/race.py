@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Generator, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
-from ftor.reporting import Report, percent
+from ftor.reporting import SILENT, Report, percent
 from ftor.training.collapse import collapse
 from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ
 from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RUNGS, SEEDS, Entry, Plan, kept
+from ftor.tuning.race.results import Imagined, RaceClock, Result
 
 ALL_RIGHT = 0.995
 """Share of right held-out pairs that more training cannot improve."""
@@ -26,29 +27,6 @@ OTHER_SEEDS = 1000
 """How far the seed of a run that collapsed is from that of its second try."""
 TRIES = 2
 """How often the winner is trained on all pairs, with other seeds, until it keeps what the race promised."""
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a run gave.
-
-    Attributes:
-        score: share of the held-out pairs that are right, under the grammar if there is one. 0 if it failed.
-        loss: of the held-out pairs.
-        seconds: of training and evaluation.
-        problem: why it failed.
-        collapsed: whether its model collapsed, see `ftor.training.collapse`.
-        real: the score of those held-out pairs that were not made, if some were.
-        without_grammar: the score without the grammar, if there is one.
-    """
-
-    score: float
-    loss: float
-    seconds: float
-    problem: str | None = None
-    collapsed: bool = False
-    real: float | None = None
-    without_grammar: float | None = None
 
 
 class Race(Workload):
@@ -69,6 +47,8 @@ class Race(Workload):
         for line in read_json_lines(self._file) if self._file.exists() else []:
             self.results[Entry(**line["entry"])] = Result(**line["result"])
         self._entries: dict[Job, Entry] = {}
+        self._told: dict[Entry, float] = {}  # seconds of runs by their own count
+        self._coming: tuple[tuple[int, int], list[Entry]] = (-1, -1), []
         self._course = self._stages()
         self._other_seeds: dict[tuple[str, int], int] = {}
         self._trusts_made = True
@@ -83,20 +63,38 @@ class Race(Workload):
             if stage is None:
                 return False
             new = [entry for entry in stage if entry not in self.results]
-            for entry in sorted(new, key=self._cost, reverse=True):  # so that all cores are done together
+            seconds = dict(zip(new, self._clock().seconds_of(new) or [], strict=False))
+            for entry in sorted(new, key=self.plan.cost, reverse=True):  # so that all cores are done together
                 folder = self.plan.folder / "runs" / entry.run
                 job = Job(self.plan.config(entry), folder, self._data_folder)
                 self._entries[job] = entry
-                self.statuses.append(Status(job, f"{entry.run}, {entry.epochs} epochs"))
+                self.statuses.append(Status(job, f"{entry.run}, {entry.epochs} epochs", seconds.get(entry)))
             if new:
                 return True
         return False
 
-    def _cost(self, entry: Entry) -> float:
-        """About how long a run takes, relative to others."""
-        plan = self.plan
-        steps = entry.epochs * (2 if entry.candidate.endswith(RECOMBINED) else 1)
-        return steps * plan.candidate(entry.candidate).cost
+    def seconds_to_come(self, mean: float | None) -> float | None:
+        """Return the seconds of all stages that follow this one, if candidates stay as good as they are."""
+        known = len(self.results), len(self._entries)
+        if self._coming[0] != known:  # a board asks twice a second
+            self._coming = known, self._stages_to_come()
+        seconds = self._clock().seconds_of(self._coming[1])
+        return None if seconds is None else sum(seconds)
+
+    def _stages_to_come(self) -> list[Entry]:
+        """The runs of the stages that follow this one, found by racing with imagined results."""
+        here = {*self.results, *self._entries.values()}
+        coming = dict.fromkeys(entry for stage in _Foreseen(self)._stages() for entry in stage)
+        return [entry for entry in coming if entry not in here]
+
+    def _clock(self) -> RaceClock:
+        """How long runs take, by those that are done or have told how far they are."""
+        for status in self.statuses:
+            if status.left is not None and status.seconds is not None:
+                self._told[self._entries[status.job]] = status.seconds
+        done = {entry: result.seconds for entry, result in self.results.items() if not result.problem}
+        # Their own count leaves the first batch out, for which kernels may be compiled.
+        return RaceClock(self.plan, [*self.results, *self._entries.values()], done | self._told)
 
     def _stages(self) -> Iterator[list[Entry]]:
         """The runs of each stage. The results of a stage are there when the next one is asked for."""
@@ -213,8 +211,11 @@ class Race(Workload):
             other = found.get(name + RECOMBINED)
             if real is not None and other is not None and _is_below(other, real, self._real_pairs):
                 self._report.say("recombined pairs mislead: candidates are compared by real pairs only")
-                self.plan, self._trusts_made = self.plan.without_made(), False
+                self._leave_out_made()
                 return
+
+    def _leave_out_made(self) -> None:
+        self.plan, self._trusts_made = self.plan.without_made(), False
 
     @property
     def _real_pairs(self) -> int:
@@ -320,6 +321,17 @@ class Race(Workload):
         entry = self._entries[status.job]
         self.results[entry] = result
         append_json_line(self._file, {"entry": asdict(entry), "result": asdict(result)})
+
+
+class _Foreseen(Race):
+    """A race whose missing results are imagined. It changes no file."""
+
+    def __init__(self, race: Race) -> None:
+        super().__init__(race.plan, SILENT)
+        self.results = Imagined(race.results)
+
+    def _leave_out_made(self) -> None:
+        self._trusts_made = False
 
 
 def _is_below(score: float, other: float, count: int) -> bool:

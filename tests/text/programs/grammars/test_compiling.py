@@ -162,6 +162,10 @@ def test_names_in_quotes_keys_and_copies():
     assert grammar.accepts(programs.encode(longer), ["in", "oslo"])
     assert not grammar.accepts(programs.encode(longer), ["in", "rome"])
     assert not grammar.accepts(programs.encode('{"city": "york new", "with": []}'))
+    strings = {unit for unit in programs.units if '"' in unit and not unit.startswith('"with')}
+    assert {'"city":', '"', '"('} <= strings
+    assert grammar.accepts(programs.encode('{"city": "new york", "with": ["a"]}'))
+    assert not grammar.accepts(programs.encode('{"city": "a b", "with": []}'))
 
 
 def test_a_head_and_its_arguments_may_be_cut_anywhere():

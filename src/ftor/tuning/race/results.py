@@ -1,0 +1,69 @@
+"""What the runs of a race gave, and how long those to come take."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ftor.tuning.race.plan import START_SECONDS, Entry, Plan
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run gave.
+
+    Attributes:
+        score: share of the held-out pairs that are right, under the grammar if there is one. 0 if it failed.
+        loss: of the held-out pairs.
+        seconds: of training and evaluation.
+        problem: why it failed.
+        collapsed: whether its model collapsed, see `ftor.training.collapse`.
+        real: the score of those held-out pairs that were not made, if some were.
+        without_grammar: the score without the grammar, if there is one.
+    """
+
+    score: float
+    loss: float
+    seconds: float
+    problem: str | None = None
+    collapsed: bool = False
+    real: float | None = None
+    without_grammar: float | None = None
+
+
+class Imagined(dict[Entry, Result]):
+    """Results in which each run that is missing is as good as the longest run of its candidate so far."""
+
+    def __missing__(self, entry: Entry) -> Result:
+        known = [one for one in self if one.candidate == entry.candidate]
+        last = max(known, key=lambda one: one.epochs, default=None)
+        found = Result(0.0, 0.0, 0.0) if last is None else self[last]
+        return Result(found.score, found.loss, 0.0)
+
+
+class RaceClock:
+    """How long the runs of a race take, by those so far.
+
+    Args:
+        plan: what is raced.
+        known: runs that are done, run, or wait to be run.
+        seconds: from the first epoch to the last, of those runs for which they are known.
+    """
+
+    def __init__(self, plan: Plan, known: Iterable[Entry], seconds: Mapping[Entry, float]) -> None:
+        self._plan = plan
+        self._begun: dict[str, float] = {}
+        for entry in known:
+            self._begin(entry)
+        costs = sum(map(plan.cost, seconds))
+        self._rate = sum(seconds.values()) / costs if costs else None
+
+    def _begin(self, entry: Entry) -> float:
+        """Note that a run comes so far. Returns what it costs beyond what it has come to before."""
+        before, cost = self._begun.get(entry.run, 0.0), self._plan.cost(entry)
+        self._begun[entry.run] = max(before, cost)
+        return max(cost - before, 0.0)
+
+    def seconds_of(self, entries: Sequence[Entry]) -> list[float] | None:
+        """The seconds of other runs, which may continue those before. None if not known."""
+        if self._rate is None and entries:
+            return None
+        return [START_SECONDS + (self._rate or 0.0) * self._begin(entry) for entry in entries]

@@ -1,0 +1,74 @@
+"""Pretrained vectors are tried where sources are natural language and most of their words have one."""
+
+import random
+
+import pytest
+
+from ftor.datasets.glove import PUBLIC
+from ftor.tuning.look import look
+from ftor.tuning.race.candidates import candidates, configuration
+from support.pairs import pairs_of
+
+
+def made_up_words(count):
+    draw = random.Random(0)
+    return sorted({"".join(draw.choices("abcdefghij", k=6)) for _ in range(count)})
+
+
+FREQUENT, RARE = made_up_words(200)[:100], made_up_words(200)[100:180]
+TAUGHT = "taught-vectors"
+
+
+def sentences(rare):
+    """Pairs of frequent words, and each of the rare words once."""
+    draw = random.Random(1)
+    rows = [draw.choices(FREQUENT, k=5) for _ in range(200)]
+    for row, word in zip(rows, rare, strict=False):
+        row[2] = word
+    return pairs_of((" ".join(row), " ".join(row[:2]).upper()) for row in rows)
+
+
+def write_vectors(folder, words):
+    (folder / PUBLIC).write_text("".join(f"{word} 0.5 {number} -1\n" for number, word in enumerate(words)))
+
+
+def vector_findings(found):
+    return [finding for finding in found.findings if finding.kind == "vectors"]
+
+
+def test_vectors_of_most_words_are_a_candidate(tmp_path):
+    write_vectors(tmp_path, [*FREQUENT, *RARE[:60]])
+    found = look(sentences(RARE), data_folder=tmp_path)
+    (finding,) = vector_findings(found)
+    assert finding.text == (
+        "Sources are natural language: 180 words, 44 % seen once. glove.6B.100d.txt has vectors for 98 % of "
+        "them as they occur, and for 89 % of the different ones."
+    )
+    assert found.open["data.vectors"] == (PUBLIC,)
+    assert "data.vectors" not in found.settings
+    some = {one.name: one for one in candidates(found)}
+    assert some[TAUGHT].settings == {**some["taught"].settings, "data.vectors": PUBLIC}
+    config = configuration("x", [found.settings, some[TAUGHT].settings], [])
+    assert config.data.vectors == PUBLIC
+
+
+@pytest.mark.parametrize("words", [FREQUENT[:80], None], ids=["few", "none"])
+def test_without_vectors_of_most_words_there_is_advice(tmp_path, words):
+    if words is not None:
+        write_vectors(tmp_path, words)
+    found = look(sentences(RARE), data_folder=tmp_path)
+    (finding,) = vector_findings(found)
+    assert ("ftor data fetch glove" in finding.advice) == (words is None)
+    assert "data.vectors" not in found.open
+    assert TAUGHT not in {one.name for one in candidates(found)}
+
+
+def test_a_damaged_file_is_no_file(tmp_path):
+    (tmp_path / PUBLIC).write_text("")
+    (finding,) = vector_findings(look(sentences(RARE), data_folder=tmp_path))
+    assert "no pretrained vectors" in finding.text
+
+
+def test_sources_without_rare_words_need_no_vectors(tmp_path):
+    write_vectors(tmp_path, FREQUENT)
+    assert not vector_findings(look(sentences([]), data_folder=tmp_path))
