@@ -7,6 +7,7 @@ import pytest
 import torch
 
 import ftor
+from ftor.errors import FtorError
 from ftor.model.tensors import load_tensors
 from ftor.nn.contextual import ContextualEmbedding
 from support import tiny_encoder
@@ -85,6 +86,25 @@ def test_the_encoder_is_not_trained_and_not_saved(train, encoder):
     assert sum(tensor.numel() for tensor in weights.values()) < 20_000
     after = load_tensors(encoder / "model.safetensors")[0]
     assert all(tensor.equal(after[name]) for name, tensor in before.items())
+
+
+def test_a_folder_of_its_name_in_the_data_folder_stands_for_the_hub(data, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    name = "somebody/some-encoder"
+    tiny_encoder.write(tmp_path / "here" / name)
+    arguments = train_arguments(data, tmp_path / "run", {"model.reader": name})
+    finished = run_here(*arguments, "--data-dir", tmp_path / "here")
+    assert finished.code == 0, finished.err
+    recorded = json.loads((tmp_path / "run" / "metrics.json").read_text())["reader"]
+    assert (recorded["name"], len(recorded["sha256"])) == (name, 64)
+    sentences = ["a b c"]
+    told = ftor.load(tmp_path / "run", data_folder=tmp_path / "here").predict(sentences)
+    monkeypatch.setenv("FTOR_DATA", str(tmp_path / "here"))
+    assert ftor.load(tmp_path / "run").predict(sentences)[0].text == told[0].text
+    monkeypatch.delenv("FTOR_DATA")
+    with pytest.raises(FtorError, match=r"model.reader: somebody/some-encoder: .* data folder would be read"):
+        ftor.load(tmp_path / "run").predict(sentences)
 
 
 def test_the_same_seed_gives_the_same_model(train):

@@ -79,7 +79,7 @@ class TrainedNetwork:
         grammar = training_grammar(config, pairs, programs)
         terminals, data = grammar.terminals if grammar else (), config.data
         words = Vocabularies.of(pairs, copying_of(config), data.start_token, data.lowercase, terminals)
-        words.reader = reader_of(config)
+        words.reader = reader_of(config, data_folder)
         if data.vectors is None:
             network, vocabularies = build(config, words, folder=run_folder)
         else:
@@ -99,7 +99,7 @@ class TrainedNetwork:
         """Read a model folder. See `ftor.load`."""
         folder = local_folder(folder)
         require_trained(folder)
-        config, words = read_description(folder)
+        config, words = read_description(folder, data_folder)
         network, vocabularies = read_network(folder, config, words)
         programs = read_programs(folder)
         has_grammar = grammar_name(config, programs) is not None

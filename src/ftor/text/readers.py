@@ -37,10 +37,11 @@ class Reader:
     Args:
         name: a folder in transformers' layout, or a name on the hub.
         cache: the folder of files with vectors. The default is in the user's cache.
+        folder: where the encoder is, if not where `name` says.
     """
 
-    def __init__(self, name: str, cache: Path | None = None) -> None:
-        self.name = name
+    def __init__(self, name: str, cache: Path | None = None, folder: Path | None = None) -> None:
+        self.name, self._place = name, str(folder or name)
         self._cache = cache or user_cache_path("ftor", appauthor=False) / "readers"
         self._known: dict[Tokens, Array] = {}
 
@@ -54,6 +55,11 @@ class Reader:
         """How many parameters are read. None of them is trained."""
         named = self._encoder[0].named_parameters()
         return sum(parameter.numel() for name, parameter in named if not name.startswith(UNUSED))
+
+    @property
+    def sha256(self) -> str:
+        """The checksum of the weights and of the tokenizer."""
+        return self._fingerprint.hex()
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> None:
         """Read the vectors of sentences from a file, or compute them and write the file."""
@@ -138,10 +144,13 @@ class Reader:
         verbosity = transformers.utils.logging.get_verbosity()
         transformers.utils.logging.set_verbosity_error()  # it tells of weights that are not used here
         try:
-            return getattr(transformers, part).from_pretrained(self.name)
+            return getattr(transformers, part).from_pretrained(self._place)
         except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())[:200]
-            raise FtorError(f"model.reader: {self.name}: not a pretrained encoder: {reason}") from None
+            raise FtorError(
+                f"model.reader: {self.name}: not a pretrained encoder: {reason}; a folder of this name in a "
+                "data folder would be read instead"
+            ) from None
         finally:
             transformers.utils.logging.set_verbosity(verbosity)
 
