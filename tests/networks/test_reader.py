@@ -10,6 +10,7 @@ import ftor
 from ftor.errors import FtorError
 from ftor.model.tensors import load_tensors
 from ftor.nn.contextual import ContextualEmbedding
+from ftor.text.batches import SourceBatch
 from support import tiny_encoder
 from support.small_networks import ORDERS
 from support.tiny import run_here, train_arguments
@@ -62,7 +63,8 @@ def test_each_part_reads_what_it_is_told(train, data):
     settings = dict.fromkeys(("fertility_reads", "reordering_reads", "decoder_reads"), "type")
     network = ftor.load(train("types", **settings)).network
     source, lengths = torch.tensor([[2, 3, 4]]), torch.tensor([3])
-    one, other = (network.read(source, lengths, None, torch.randn(1, 3, 12)) for _ in range(2))
+    batches = [SourceBatch(source, lengths, vectors=torch.randn(1, 3, 12)) for _ in range(2)]
+    one, other = map(network.read, batches)
     parts = (
         lambda reading: reading.fertility.logits,
         lambda reading: reading.inner_x,
@@ -71,7 +73,7 @@ def test_each_part_reads_what_it_is_told(train, data):
     assert all(torch.equal(part(one), part(other)) for part in parts)
     for number, name in enumerate(settings):
         network = ftor.load(train(name, **settings | {name: "both"})).network
-        one, other = (network.read(source, lengths, None, torch.randn(1, 3, 12)) for _ in range(2))
+        one, other = map(network.read, batches)
         assert [torch.equal(part(one), part(other)) for part in parts] == [n != number for n in range(3)]
 
 

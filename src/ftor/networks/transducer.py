@@ -1,6 +1,5 @@
 """The transducer: fertility, reordering and translation of each copy, in either order (section 6)."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -9,11 +8,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ftor.config import Config, TransducerConfig
-from ftor.networks import decoding
 from ftor.networks.alignment import Alignment, Reading, fertility_loss
 from ftor.networks.inputs import Input, Inputs, context_gate
-from ftor.networks.n_best import best_first, n_best_outputs, with_answer
-from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Network, Output, TokenScores
+from ftor.networks.network import FLOOR, Losses
+from ftor.networks.searching import SearchingNetwork
 from ftor.nn import (
     AutoregressiveDecoder,
     BiLSTM,
@@ -24,13 +22,13 @@ from ftor.nn import (
     ReorderingLayer,
 )
 from ftor.nn.contextual import ContextualEmbedding
-from ftor.nn.padding import inside, padded_rows
+from ftor.nn.padding import inside
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import COPY
 
 
-class Transducer(Network):
+class Transducer(SearchingNetwork[Reading]):
     """F→R, R→F or fertility alone, with an independent or autoregressive decoder, copying or not.
 
     Args:
@@ -98,19 +96,10 @@ class Transducer(Network):
             config.width, config.encoder_layers, encoders, config.recurrent_dropout, config.layer_dropout
         )
 
-    def read(
-        self,
-        source: Tensor,
-        lengths: Tensor,
-        emphasised: Tensor | None = None,
-        vectors: Tensor | None = None,
-    ) -> Reading:
-        """Encode `source` (B, n) ids with `lengths` (B,).
-
-        `emphasised` (B, n) is e in x = embedding + e·h, `vectors` (B, n, E) are those of a pretrained reader.
-        """
-        config = self.config
-        fertility, reordering, decoder = self._inputs(source, emphasised, vectors)
+    def read(self, batch: Batch | SourceBatch) -> Reading:
+        """Encode the sources of a batch: x = embedding + e·h, or the vectors of a pretrained reader."""
+        config, lengths = self.config, batch.source_lengths
+        fertility, reordering, decoder = self._inputs(batch.source, batch.emphasised, batch.vectors)
         first_input = reordering if config.order == "reordering-fertility" else fertility
         first, second = self.source_encoder.encode(first_input.projected(self.source_encoder), lengths)
         if decoder is not first_input:
@@ -171,7 +160,7 @@ class Transducer(Network):
 
     def forward(self, batch: Batch) -> Losses:
         """The loss terms of gold outputs; every target length must be one that the source can reach."""
-        reading = self.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
+        reading = self.read(batch)
         alignment = self.align(reading, batch.target_lengths).marginals
         target = batch.target.clamp(min=0)
         gold = self.decoder.gold(reading.context, batch.source_lengths, target).to(alignment.dtype)
@@ -189,91 +178,33 @@ class Transducer(Network):
             wanted = wanted + fertility_loss(reading, batch.aligned, batch.target_lengths)
         return Losses(tokens, length, wanted)
 
-    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
-        """The best output among those of the k most likely lengths; see `ftor.networks.decoding`."""
-        allowed = self._allowed_lengths(batch, constraint)
-        return decoding.decode(self, batch, k, constraint.search, allowed).outputs()
-
-    def n_best(self, batch: SourceBatch, k: int, n: int, constraint: Constraint) -> list[list[Output]]:
-        """See `Network.n_best`. Exact for the independent decoder; see `ftor.networks.n_best`."""
-        allowed = self._allowed_lengths(batch, constraint)
-        found = n_best_outputs(self, batch, k, n, constraint.search and constraint.n_best, allowed)
-        ranked = [best_first(some) for some in found]
-        greedy = isinstance(self.decoder, AutoregressiveDecoder)
-        rows = [row for row, some in enumerate(ranked) if greedy or not some]
-        if rows:  # the answer is not the best of the beam, or the grammar derives nothing
-            left = batch.take(torch.tensor(rows, device=batch.source.device))
-            answers = Transducer.decode(self, left, k, constraint)
-            for row, answer in zip(rows, answers, strict=True):
-                ranked[row] = with_answer(answer, ranked[row], n)
-        return [some[:n] for some in ranked]
-
-    @torch.no_grad()
-    def score(
-        self, batch: SourceBatch, outputs: Sequence[Sequence[int]], constrained: bool = False
-    ) -> list[TokenScores]:
-        """See `Network.score`. Every output must be one that its source can reach."""
-        longest = max(map(len, outputs))
-        splits = self.config.reordered(batch.source.shape[1], longest)
-        if len(outputs) > 1 and len(outputs) * splits**3 > decoding.SPLITS_AT_ONCE:
-            half = len(outputs) // 2
-            rows = torch.arange(len(outputs), device=batch.source.device)
-            return [
-                *self.score(batch.take(rows[:half]), outputs[:half], constrained),
-                *self.score(batch.take(rows[half:]), outputs[half:], constrained),
-            ]
-        if len(outputs) == 1:
-            decoding.check_length(self.config, batch.source.shape[1], 0)
-            decoding.check_length(self.config, 0, longest)
-        choices, lengths = padded_rows(outputs, batch.source.device)
-        reading = self.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
-        if isinstance(self.decoder, AutoregressiveDecoder):
-            p = self._write(batch, reading, lengths, choices)[1]
-        else:
-            p = self.token_probabilities(batch, reading, lengths).gather(-1, choices[..., None]).squeeze(-1)
-        log_p = (p + FLOOR if constrained else p.clamp(min=torch.finfo(p.dtype).tiny)).log()
-        length_scores = reading.fertility.log_prob_length(lengths)
-        scores = zip(log_p.tolist(), length_scores.tolist(), outputs, strict=True)
-        return [TokenScores(tokens[: len(output)], length) for tokens, length, output in scores]
-
-    def _allowed_lengths(self, batch: SourceBatch, constraint: Constraint) -> Tensor | None:
-        """A mask (most + 1,) of the lengths that outputs may have; None: any."""
-        most = self.config.longest_target(batch.source.shape[1])
-        return None if constraint.lengths is None else constraint.lengths(most)
-
     def fit_reader(self, vectors: Tensor) -> None:
         """See `Network.fit_reader`."""
         assert self.contextual is not None
         self.contextual.fit(vectors)
 
-    def longest_output(self, positions: int) -> int:
-        """Every source position is copied at most `max_fertility` times."""
-        return self.config.longest_target(positions)
-
     def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment]:
         """How sources are aligned with outputs of `lengths` (B,)."""
-        reading = self.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
+        reading = self.read(batch)
         return reading, self.align(reading, lengths)
 
     def token_probabilities(self, batch: SourceBatch, reading: Reading, lengths: Tensor) -> Tensor:
-        """P(y_o | x, l) of each choice, (B, L, V) or with copying (B, L, V + n).
-
-        Not for autoregressive decoders, in which it depends on the tokens before.
-        """
+        """See `SearchingNetwork.token_probabilities`."""
         assert isinstance(self.decoder, IndependentDecoder)
         alignment = self.align(reading, lengths).marginals
         return self._mixture(batch, self.decoder(reading.context).exp(), alignment)
 
     def best_tokens(self, batch: SourceBatch, reading: Reading, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """The most likely choices and their probabilities, (B, L) each.
+        """As of all networks. With an autoregressive decoder, each is the best given those before it."""
+        if isinstance(self.decoder, AutoregressiveDecoder):
+            return self._write(batch, reading, lengths)
+        return super().best_tokens(batch, reading, lengths)
 
-        With an autoregressive decoder, each is the best given those before it.
-        """
-        decoder = self.decoder
-        if not isinstance(decoder, AutoregressiveDecoder):
-            p, best = self.token_probabilities(batch, reading, lengths).max(-1)
-            return best, p
-        return self._write(batch, reading, lengths)
+    def given_tokens(self, batch: SourceBatch, reading: Reading, lengths: Tensor, choices: Tensor) -> Tensor:
+        """As of all networks. With an autoregressive decoder, each given those before it."""
+        if isinstance(self.decoder, AutoregressiveDecoder):
+            return self._write(batch, reading, lengths, choices)[1]
+        return super().given_tokens(batch, reading, lengths, choices)
 
     def _write(
         self, batch: SourceBatch, reading: Reading, lengths: Tensor, given: Tensor | None = None
