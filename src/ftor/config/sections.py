@@ -79,6 +79,9 @@ class TrainingConfig(Section):
     scorer_learning_rate: float | None = Field(
         None, ge=0, description="of the span scorer; the same if unset"
     )
+    reader_learning_rate: float = Field(
+        2e-5, ge=0, description="of the layers of a pretrained reader that are trained"
+    )
     schedule: Literal["constant", "linear"] = Field(
         "constant", description="linear: learning rates fall to 0 over all steps"
     )

@@ -19,7 +19,7 @@ from ftor.networks import Network, build
 from ftor.text.copying import Copying
 from ftor.text.programs.grammars import in_notation
 from ftor.text.programs.pairs import TargetUnits, read_units
-from ftor.text.readers import Reader
+from ftor.text.readers import Reader, TrainedReader
 from ftor.text.vocabularies import Vocabularies
 
 CONFIG_FILE = "config.toml"
@@ -41,13 +41,13 @@ def reader_of(config: Config, data_folder: Path | None) -> Reader | None:
 
     A folder of its name in the data folders stands for the hub.
     """
-    name = config.model.pretrained_reader
-    return None if name is None else _reader(name, find_folder(name, data_folder, "config.json"))
+    name, trained = config.model.pretrained_reader, config.model.trained_reader_layers
+    return None if name is None else _reader(name, find_folder(name, data_folder, "config.json"), trained)
 
 
 @lru_cache(maxsize=4)
-def _reader(name: str, folder: Path | None) -> Reader:
-    return Reader(name, folder=folder)
+def _reader(name: str, folder: Path | None, trained: int) -> Reader:
+    return TrainedReader(name, trained, folder) if trained else Reader(name, folder=folder)
 
 
 def unfinished(folder: Path) -> str | None:

@@ -87,9 +87,12 @@ class TrainedNetwork:
         if words.reader is not None:
             sources = [pair.source for pair in pairs]
             words.reader.prepare(sources)
-            network.fit_reader(torch.from_numpy(np.concatenate(words.reader.vectors(sources))))
-            read = f"{words.reader.parameters / 1e6:.1f} million parameters, none of them trained"
-            report.say(f"reader: {words.reader.name}, {read}")
+            vectors = torch.from_numpy(np.concatenate(words.reader.vectors(sources)))
+            network.fit_reader(vectors, words.reader.top_weights())
+            trained = network.reader_parameters
+            read = f"{words.reader.parameters / 1e6:.1f} million parameters"
+            which = f"{trained / 1e6:.1f} million of them trained" if trained else "none of them trained"
+            report.say(f"reader: {words.reader.name}, {read}, {which}")
         return cls(config, vocabularies, network, grammar, data_folder, programs=programs)
 
     @classmethod

@@ -1,7 +1,7 @@
 """What every network does: losses of gold outputs, and the best outputs that it finds."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -162,8 +162,18 @@ class Network(nn.Module, ABC):
         """
         return False
 
-    def fit_reader(self, vectors: Tensor) -> None:
-        """Fit, before training, to the vectors (N, E) of a pretrained reader. Networks without one do not."""
+    def fit_reader(self, vectors: Tensor, top: Mapping[str, Tensor] | None = None) -> None:
+        """Fit, before training, to a pretrained reader. Networks without one do not.
+
+        Args:
+            vectors: (N, E), what it makes of training sentences.
+            top: the weights of its layers that are trained, if any are.
+        """
+
+    @property
+    def reader_parameters(self) -> int:
+        """How many parameters of a pretrained reader are trained."""
+        return 0
 
     def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment] | None:
         """How sources are aligned with outputs of `lengths` (B,); None if the network has no alignments."""

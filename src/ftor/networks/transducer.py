@@ -1,5 +1,6 @@
 """The transducer: fertility, reordering and translation of each copy, in either order (section 6)."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
@@ -23,7 +24,9 @@ from ftor.nn import (
 )
 from ftor.nn.contextual import ContextualEmbedding
 from ftor.nn.padding import inside
+from ftor.nn.top_layers import TopLayers
 from ftor.text.batches import Batch, SourceBatch
+from ftor.text.readers import TrainedReader
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import COPY
 
@@ -77,6 +80,7 @@ class Transducer(SearchingNetwork[Reading]):
         self.emphasis = nn.Parameter(torch.randn(D)) if emphasis else None  # h
         self.gate = context_gate(D, config.context_scale) if config.context_gate else None
         self.contextual = None if reader_size is None else ContextualEmbedding(reader_size, D)
+        self.reader: TopLayers | None = None  # those layers of the reader that are trained
 
     @classmethod
     def build(
@@ -86,7 +90,10 @@ class Transducer(SearchingNetwork[Reading]):
         assert isinstance(config.model, TransducerConfig)
         sizes = len(words.source), len(words.target), vector_size
         reader_size = None if words.reader is None else words.reader.size
-        return cls(config.model, *sizes, config.data.emphasis, reader_size), words
+        network = cls(config.model, *sizes, config.data.emphasis, reader_size)
+        if isinstance(words.reader, TrainedReader):
+            network.reader = words.reader.top_layers()
+        return network, words
 
     def _encoder(self, encoders: int) -> HighwayBiLSTM | BiLSTM:
         config = self.config
@@ -99,7 +106,7 @@ class Transducer(SearchingNetwork[Reading]):
     def read(self, batch: Batch | SourceBatch) -> Reading:
         """Encode the sources of a batch: x = embedding + e·h, or the vectors of a pretrained reader."""
         config, lengths = self.config, batch.source_lengths
-        fertility, reordering, decoder = self._inputs(batch.source, batch.emphasised, batch.vectors)
+        fertility, reordering, decoder = self._inputs(batch)
         first_input = reordering if config.order == "reordering-fertility" else fertility
         first, second = self.source_encoder.encode(first_input.projected(self.source_encoder), lengths)
         if decoder is not first_input:
@@ -125,13 +132,16 @@ class Transducer(SearchingNetwork[Reading]):
             fertility.x, None, context, self.fertility(inner + permute @ fertility.x, lengths), permutation
         )
 
-    def _inputs(self, source: Tensor, emphasised: Tensor | None, vectors: Tensor | None) -> Inputs:
-        """What the parts read of `source` (B, n)."""
-        types = Input.of_types(self.embedding, source, self.emphasis, emphasised)
+    def _inputs(self, batch: Batch | SourceBatch) -> Inputs:
+        """What the parts read of sources."""
+        emphasised, vectors = batch.emphasised, batch.vectors
+        types = Input.of_types(self.embedding, batch.source, self.emphasis, emphasised)
         if self.contextual is None:
             return Inputs.all(types)
         if vectors is None:
             raise ValueError("vectors: expected those of the pretrained reader, found None")
+        if self.reader is not None and batch.piece_positions is not None:
+            vectors = self.reader(vectors, batch.piece_positions, batch.source.shape[1])
         context = self.contextual(vectors)
         if self.emphasis is not None and emphasised is not None:
             context = context + emphasised[..., None] * self.emphasis
@@ -178,10 +188,19 @@ class Transducer(SearchingNetwork[Reading]):
             wanted = wanted + fertility_loss(reading, batch.aligned, batch.target_lengths)
         return Losses(tokens, length, wanted)
 
-    def fit_reader(self, vectors: Tensor) -> None:
+    def fit_reader(self, vectors: Tensor, top: Mapping[str, Tensor] | None = None) -> None:
         """See `Network.fit_reader`."""
         assert self.contextual is not None
         self.contextual.fit(vectors)
+        if top is not None:
+            assert self.reader is not None
+            self.reader.load_state_dict(top)
+
+    @property
+    def reader_parameters(self) -> int:
+        """How many parameters of a pretrained reader are trained."""
+        parameters = [] if self.reader is None else self.reader.parameters()
+        return sum(parameter.numel() for parameter in parameters if parameter.requires_grad)
 
     def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment]:
         """How sources are aligned with outputs of `lengths` (B,)."""

@@ -29,7 +29,9 @@ class Batch:
         rows: (B,) the numbers of the pairs in their `EncodedPairs`.
         emphasised: (B, n) e, 1 for the tokens to emphasise, else 0. None without emphasis.
         aligns_fertilities: whether the warm-up also teaches fertilities.
-        vectors: (B, n, E) of source tokens in their context. None without a pretrained reader.
+        vectors: (B, n, E) of source tokens in their context; of their pieces (B, P, 2·E), if layers of the
+            pretrained reader are trained. None without a pretrained reader.
+        piece_positions: (B, P) the source position of each piece. None without pieces.
     """
 
     source: Tensor
@@ -42,6 +44,7 @@ class Batch:
     emphasised: Tensor | None = None
     aligns_fertilities: bool = False
     vectors: Tensor | None = None
+    piece_positions: Tensor | None = None
 
     def with_unknown_words(self, share: float) -> Self:
         """The same batch with a random share of the source words replaced by UNKNOWN."""
@@ -85,7 +88,9 @@ class SourceBatch:
         columns: (B, T + n) the choice of each terminal of a grammar, then of the copy of each source token.
             NO_CLASS if there is none. None without a grammar.
         emphasised: (B, n) e, 1 for the tokens to emphasise, else 0. None without emphasis.
-        vectors: (B, n, E) of source tokens in their context. None without a pretrained reader.
+        vectors: (B, n, E) of source tokens in their context; of their pieces (B, P, 2·E), if layers of the
+            pretrained reader are trained. None without a pretrained reader.
+        piece_positions: (B, P) the source position of each piece. None without pieces.
     """
 
     source: Tensor
@@ -94,6 +99,7 @@ class SourceBatch:
     columns: Tensor | None = None
     emphasised: Tensor | None = None
     vectors: Tensor | None = None
+    piece_positions: Tensor | None = None
 
     def take(self, rows: Tensor) -> Self:
         """The given rows of the batch."""
@@ -114,7 +120,7 @@ class SourceBatch:
         copies = self.copies and Copies(change(self.copies.choices), change(self.copies.trained))
         others = (
             None if tensor is None else change(tensor)
-            for tensor in (self.columns, self.emphasised, self.vectors)
+            for tensor in (self.columns, self.emphasised, self.vectors, self.piece_positions)
         )
         return type(self)(change(self.source), change(self.source_lengths), copies, *others)
 

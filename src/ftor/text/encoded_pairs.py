@@ -73,10 +73,10 @@ class EncodedPairs:
         lengths = self.source.lengths[rows], self.target.lengths[rows]
         tensors = source, lengths[0], target, lengths[1], copyable, aligned, rows, emphasised
         reader, start = self.vocabularies.reader, self.vocabularies.start_token
-        vectors = None
+        read: tuple[Tensor | None, Tensor | None] = None, None
         if reader is not None:
-            vectors = reader.padded([self.pairs[row].source for row in rows.tolist()], start)
-        return Batch(*tensors, aligns_fertilities=self._align_fertilities, vectors=vectors)
+            read = reader.batch([self.pairs[row].source for row in rows.tolist()], start)
+        return Batch(*tensors, self._align_fertilities, *read)
 
 
 def _numbered(

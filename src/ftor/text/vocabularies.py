@@ -176,7 +176,7 @@ class Vocabularies:
             copies,
             columns,
             None if emphasised is None else emphasised.padded(rows, padding=0),
-            None if self.reader is None else self.reader.padded(sources, self.start_token),
+            *(() if self.reader is None else self.reader.batch(sources, self.start_token)),
         )
 
     def _copies(self, tokens: Sequence[str]) -> list[int]:

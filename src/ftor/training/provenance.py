@@ -40,7 +40,12 @@ def pretrained_used(model: Model, data_folder: Path | None) -> dict[str, Any]:
     config, reader = model.config, model.vocabularies.reader
     if reader is None:
         return vectors_used(config, data_folder)
-    read = {"name": reader.name, "parameters": reader.parameters, "sha256": reader.sha256}
+    read = {
+        "name": reader.name,
+        "parameters": reader.parameters,
+        "trained": model.network.reader_parameters,
+        "sha256": reader.sha256,
+    }
     return vectors_used(config, data_folder) | {"reader": read}
 
 
