@@ -9,7 +9,7 @@ Aligner = Literal["ibm1", "poisson", "sparse"]
 Programs = Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix", "tokens", "grammar"]
 
 
-FORMS = ("cardinal", "ordinal", "hour", "underscores", "double-quotes", "single-quotes")
+FORMS = ("cardinal", "ordinal", "hour", "underscores", "double-quotes", "single-quotes", "snake")
 """The rules of `data.copy_forms`, which `ftor.text.forms` has."""
 
 

@@ -39,7 +39,7 @@ class Output(NamedTuple):
     """An output that was found for a source.
 
     Attributes:
-        choices: v < V is target class v, V + i is source token i.
+        choices: v < V is target class v, V + i is the i-th copy of source tokens.
         score: log P(y|x); of a transducer log P(l|x) + log P(y|x,l).
         length_score: log P(l|x); None if the network has no distribution over lengths.
         rank_score: what a network that ranks its candidates by more than `score` ranks them by.

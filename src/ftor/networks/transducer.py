@@ -28,7 +28,6 @@ from ftor.nn.top_layers import TopLayers
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.readers import TrainedReader
 from ftor.text.vocabularies import Vocabularies
-from ftor.text.vocabulary import COPY
 
 
 class Transducer(SearchingNetwork[Reading]):
@@ -37,7 +36,7 @@ class Transducer(SearchingNetwork[Reading]):
     Args:
         config: sizes and variants.
         source_size: number of source ids.
-        classes: V, number of target classes; the first is "copy" if the model copies.
+        classes: V, number of target classes; the first ones stand for copies if the model copies.
         vector_size: E of pretrained vectors; None without them.
         emphasis: whether sources may have tokens to emphasise.
         reader_size: E of the vectors of a pretrained reader; None without one.
@@ -176,7 +175,7 @@ class Transducer(SearchingNetwork[Reading]):
         gold = self.decoder.gold(reading.context, batch.source_lengths, target).to(alignment.dtype)
         weights = alignment
         if batch.copyable is not None:
-            right = batch.copyable | (batch.target != COPY)[:, None, :]
+            right = batch.copyable | (batch.target >= batch.copy_classes)[:, None, :]
             weights = alignment * right[:, :, None, :]
         p = (weights * gold).sum((1, 2)).masked_fill(batch.target < 0, 0)
         tokens = -(inside(batch.target_lengths, p.shape[1]) * (p + FLOOR).log()).sum(1)
@@ -283,7 +282,7 @@ class Transducer(SearchingNetwork[Reading]):
         return scores, choices
 
     def _mixture(self, batch: SourceBatch, translations: Tensor, alignment: Tensor) -> Tensor:
-        """P(y_o | x, l) of each class: (B, L, V); with copying then of each source token: (B, L, V + n).
+        """P(y_o | x, l) of each class: (B, L, V); with copying then of each copy: (B, L, V + n·C).
 
         The probability of a token is the sum over its class and all its copies. It is stored at the class if
         the token has one, else at the first copy.
@@ -291,9 +290,12 @@ class Transducer(SearchingNetwork[Reading]):
         by_class = alignment.flatten(1, 2).mT @ translations.flatten(1, 2)
         if batch.copies is None:
             return by_class
-        copy = (alignment * translations[..., COPY, None]).sum(2).mT  # (B, L, n): a copy of source token i
-        by_class[..., COPY] = 0
         choices = batch.copies.choices
+        kinds = choices.shape[1] // batch.source.shape[1]
+        # (B, L, n·C): source token i, then with the next one, …
+        each = [(alignment * translations[..., kind, None]).sum(2).mT for kind in range(kinds)]
+        copy = torch.stack(each, -1).flatten(2)
+        by_class[..., :kinds] = 0
         mixture = F.pad(by_class, (0, choices.shape[1]))
         places = choices.clamp(min=0)[:, None, :].expand_as(copy)
         return mixture.scatter_add(-1, places, copy * (choices >= 0)[:, None, :])
