@@ -132,6 +132,9 @@ class TransducerConfig(NetworkConfig):
     reordering_context: float = Field(
         0.0, ge=0, description="weight of the same encoder beside x in what F→R reorders"
     )
+    compose_names: bool = Field(
+        False, description="target words that training lacks are scored by the words of their names"
+    )
     target_width: int = Field(64, ge=1, description="size of target embeddings, autoregressive decoder only")
     rescorer: Literal["none", "lstm"] = Field("none", description="lstm: a seq2seq ranks candidates again")
     rescorer_hidden: int = Field(200, ge=1, description="units of each direction of the rescorer's encoder")

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 import torch
 
-from ftor.config import Config
+from ftor.config import Config, TransducerConfig
 from ftor.grammar import Grammar
 from ftor.model import word_vectors
 from ftor.model.confidence import Calibration
@@ -27,6 +27,7 @@ from ftor.model.folder import (
     write_description,
 )
 from ftor.model.hub import local_folder, push
+from ftor.model.names import fit_names
 from ftor.model.predicting import Evaluating
 from ftor.model.programs import grammar_name, training_grammar
 from ftor.model.tensors import save_tensors
@@ -93,6 +94,8 @@ class TrainedNetwork:
             read = f"{words.reader.parameters / 1e6:.1f} million parameters"
             which = f"{trained / 1e6:.1f} million of them trained" if trained else "none of them trained"
             report.say(f"reader: {words.reader.name}, {read}, {which}")
+        if isinstance(config.model, TransducerConfig) and config.model.compose_names:
+            fit_names(network, config, words, pairs, data_folder, report)
         return cls(config, vocabularies, network, grammar, data_folder, programs=programs)
 
     @classmethod

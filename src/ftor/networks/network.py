@@ -170,6 +170,14 @@ class Network(nn.Module, ABC):
             top: the weights of its layers that are trained, if any are.
         """
 
+    def fit_names(self, vectors: Tensor, seen: Tensor) -> None:
+        """Take, before training, the vectors of the names of target tokens. Most networks do not.
+
+        Args:
+            vectors: (T, E) of the tokens of the target vocabulary, 0 without a name.
+            seen: (T,) whether training targets have them.
+        """
+
     @property
     def reader_parameters(self) -> int:
         """How many parameters of a pretrained reader are trained."""

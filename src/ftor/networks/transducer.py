@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ftor.config import Config, TransducerConfig
+from ftor.config import Config, ConfigError, TransducerConfig
 from ftor.networks.alignment import Alignment, Reading, fertility_loss
 from ftor.networks.inputs import Input, Inputs, context_gate
 from ftor.networks.network import FLOOR, Losses
@@ -23,6 +23,7 @@ from ftor.nn import (
     ReorderingLayer,
 )
 from ftor.nn.contextual import ContextualEmbedding
+from ftor.nn.name_scores import NameScores
 from ftor.nn.padding import inside
 from ftor.nn.top_layers import TopLayers
 from ftor.text.batches import Batch, SourceBatch
@@ -92,6 +93,12 @@ class Transducer(SearchingNetwork[Reading]):
         network = cls(config.model, *sizes, config.data.emphasis, reader_size)
         if isinstance(words.reader, TrainedReader):
             network.reader = words.reader.top_layers()
+        if config.model.compose_names:
+            size = vector_size if reader_size is None else reader_size
+            if size is None:
+                raise ConfigError("model.compose_names: needs data.vectors or model.reader for the names")
+            sizes_of_names = config.model.decoder_hidden, config.model.max_fertility, len(words.target), size
+            network.decoder.names = NameScores(*sizes_of_names)
         return network, words
 
     def _encoder(self, encoders: int) -> HighwayBiLSTM | BiLSTM:
@@ -194,6 +201,12 @@ class Transducer(SearchingNetwork[Reading]):
         if top is not None:
             assert self.reader is not None
             self.reader.load_state_dict(top)
+
+    def fit_names(self, vectors: Tensor, seen: Tensor) -> None:
+        """See `Network.fit_names`."""
+        assert self.decoder.names is not None
+        copies = self.classes - len(vectors)  # these classes have no names
+        self.decoder.names.fit(F.pad(vectors, (0, 0, copies, 0)), F.pad(seen, (copies, 0), value=True))
 
     @property
     def reader_parameters(self) -> int:
