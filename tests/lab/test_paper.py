@@ -41,7 +41,21 @@ def test_every_row_is_an_experiment_and_no_experiment_is_twice():
     units = {name for name in shipped() if name.endswith("-units")}
     own = {"transducer", "programs", "programs-lstm"}
     public = {"cogs", *(name for name in shipped() if name.startswith("scan-"))}
-    assert set(experiments) == shipped().keys() - {*own, *AS_RELEASED, *units, *public}
+    beyond = {row.beyond for table in TABLES.values() for row in table.rows if row.beyond is not None}
+    assert beyond == {name for name in shipped() if name.endswith("-beyond")}
+    assert set(experiments) == shipped().keys() - {*own, *AS_RELEASED, *units, *public, *beyond}
+
+
+@pytest.mark.parametrize("name", [name for name in shipped() if name.endswith("-beyond")])
+def test_what_is_beyond_the_paper_is_judged_as_what_is_shipped(name):
+    beyond, ours = (Config.load(n) for n in (name, name.removesuffix("-beyond")))
+    assert [getattr(beyond.data, part) for part in ("task", "train", "dev", "test")] == [
+        getattr(ours.data, part) for part in ("task", "train", "dev", "test")
+    ]
+    assert beyond.decoding == ours.decoding
+    assert beyond.model.reader == "sentence-transformers/all-MiniLM-L6-v2", "on the hub, for everyone"
+    recombined = "length" in name or name.startswith("okapi")
+    assert (beyond.training.recombine > 0) == recombined
 
 
 IBM1 = {"training.aligner": "ibm1", "training.align_start": False}

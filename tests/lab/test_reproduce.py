@@ -12,7 +12,7 @@ from ftor.jobs import run_jobs
 from ftor.lab.ledger import read_ledgers
 from ftor.lab.lines import read_line
 from ftor.lab.paper import TABLES
-from ftor.lab.reproduce import Reproduction, headline, plan_runs
+from ftor.lab.reproduce import Reproduction, headline, plan_runs, tables_of
 from ftor.metrics.judgements import Judgements, write_judgements
 from ftor.reporting import SILENT
 from ftor.show.board import Board
@@ -71,6 +71,21 @@ def test_the_papers_settings_are_run_by_their_names(tmp_path):
     (run,) = [run for run in runs if run.job.config.name == "geo-length-rf-paper"]
     assert (run.name, run.table, run.row.model) == ("geo-length-rf-paper-0", "geo", "R→F")
     assert run.job.folder.name.startswith("geo-length-rf-paper-0-")
+
+
+def test_what_is_beyond_the_paper_is_run_by_one_name(tmp_path):
+    runs = planned(tmp_path, "beyond")
+    counts = Counter(run.job.config.name for run in runs)
+    assert sorted(counts) == sorted(name for name in shipped() if name.endswith("-beyond"))
+    assert set(counts.values()) == {3}
+    assert {run.table for run in runs} == {"geo", "atis", "okapi"} == set(tables_of("beyond"))
+    only = planned(tmp_path, "beyond", only=["geo-*"], seeds=1)
+    assert [run.name for run in only] == [
+        "geo-iid-beyond-0", "geo-template-beyond-0", "geo-length-beyond-0"
+    ]  # fmt: skip
+    assert not [run for run in planned(tmp_path, *TABLES) if run.name in {one.name for one in runs}]
+    with pytest.raises(ConfigError, match="--only geo-iid: no such experiment; beyond has geo-iid-beyond, "):
+        planned(tmp_path, "beyond", only=["geo-iid"])
 
 
 def test_a_try_has_folders_of_its_own(tmp_path):

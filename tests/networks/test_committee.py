@@ -35,10 +35,7 @@ def mean_of(scores, mean):
 
 def length_scores(members, batch, mean):
     """Log P(l) of each length but 0."""
-    each = [
-        member.read(batch.source, batch.source_lengths).fertility.length_log_probs[0].tolist()
-        for member in members
-    ]
+    each = [member.read(batch).fertility.length_log_probs[0].tolist() for member in members]
     return {length: mean_of(scores, mean) for length, scores in enumerate(zip(*each, strict=True)) if length}
 
 
@@ -47,7 +44,7 @@ def enumerated(members, batch, lengths, mean, columns=None):
     of_length, found = length_scores(members, batch, mean), {}
     for length in lengths:
         target = torch.tensor([length])
-        readings = [member.read(batch.source, batch.source_lengths) for member in members]
+        readings = [member.read(batch) for member in members]
         p = torch.stack(
             [m.token_probabilities(batch, r, target)[0] for m, r in zip(members, readings, strict=True)]
         ).double()

@@ -125,7 +125,7 @@ def test_lengths_that_are_skipped_or_tried_side_by_side_do_not_change_the_best(
     network, vocabularies = transducer(order, decoder)
     batch = vocabularies.source_batch([pair.source for pair in PAIRS])
     found = decode(network, batch, k)
-    reading = network.read(batch.source, batch.source_lengths)
+    reading = network.read(batch)
     top = reading.fertility.top_lengths(k)
     scores = []
     for log_probs, lengths in zip(top.log_probs.T, top.lengths.T, strict=True):

@@ -71,14 +71,14 @@ class TestCombinations:
 
 
 def top_lengths(network, batch, k, mask=None):
-    reading = network.read(batch.source, batch.source_lengths, batch.emphasised)
+    reading = network.read(batch)
     return reading.fertility.top_lengths(k, mask)[1].tolist()
 
 
 def all_outputs(network, batch, row, lengths, columns=None):
     """Every output of some lengths of a source with its score, best first; or those of some choices."""
     one = batch.take(torch.tensor([row]))
-    reading = network.read(one.source, one.source_lengths, one.emphasised)
+    reading = network.read(one)
     scores = {}
     for length in lengths:
         target = torch.tensor([length])

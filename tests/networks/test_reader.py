@@ -7,8 +7,10 @@ import pytest
 import torch
 
 import ftor
+from ftor.errors import FtorError
 from ftor.model.tensors import load_tensors
 from ftor.nn.contextual import ContextualEmbedding
+from ftor.text.batches import SourceBatch
 from support import tiny_encoder
 from support.small_networks import ORDERS
 from support.tiny import run_here, train_arguments
@@ -61,7 +63,8 @@ def test_each_part_reads_what_it_is_told(train, data):
     settings = dict.fromkeys(("fertility_reads", "reordering_reads", "decoder_reads"), "type")
     network = ftor.load(train("types", **settings)).network
     source, lengths = torch.tensor([[2, 3, 4]]), torch.tensor([3])
-    one, other = (network.read(source, lengths, None, torch.randn(1, 3, 12)) for _ in range(2))
+    batches = [SourceBatch(source, lengths, vectors=torch.randn(1, 3, 12)) for _ in range(2)]
+    one, other = map(network.read, batches)
     parts = (
         lambda reading: reading.fertility.logits,
         lambda reading: reading.inner_x,
@@ -70,7 +73,7 @@ def test_each_part_reads_what_it_is_told(train, data):
     assert all(torch.equal(part(one), part(other)) for part in parts)
     for number, name in enumerate(settings):
         network = ftor.load(train(name, **settings | {name: "both"})).network
-        one, other = (network.read(source, lengths, None, torch.randn(1, 3, 12)) for _ in range(2))
+        one, other = map(network.read, batches)
         assert [torch.equal(part(one), part(other)) for part in parts] == [n != number for n in range(3)]
 
 
@@ -85,6 +88,25 @@ def test_the_encoder_is_not_trained_and_not_saved(train, encoder):
     assert sum(tensor.numel() for tensor in weights.values()) < 20_000
     after = load_tensors(encoder / "model.safetensors")[0]
     assert all(tensor.equal(after[name]) for name, tensor in before.items())
+
+
+def test_a_folder_of_its_name_in_the_data_folder_stands_for_the_hub(data, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    name = "somebody/some-encoder"
+    tiny_encoder.write(tmp_path / "here" / name)
+    arguments = train_arguments(data, tmp_path / "run", {"model.reader": name})
+    finished = run_here(*arguments, "--data-dir", tmp_path / "here")
+    assert finished.code == 0, finished.err
+    recorded = json.loads((tmp_path / "run" / "metrics.json").read_text())["reader"]
+    assert (recorded["name"], len(recorded["sha256"])) == (name, 64)
+    sentences = ["a b c"]
+    told = ftor.load(tmp_path / "run", data_folder=tmp_path / "here").predict(sentences)
+    monkeypatch.setenv("FTOR_DATA", str(tmp_path / "here"))
+    assert ftor.load(tmp_path / "run").predict(sentences)[0].text == told[0].text
+    monkeypatch.delenv("FTOR_DATA")
+    with pytest.raises(FtorError, match=r"model.reader: somebody/some-encoder: .* data folder would be read"):
+        ftor.load(tmp_path / "run").predict(sentences)
 
 
 def test_the_same_seed_gives_the_same_model(train):

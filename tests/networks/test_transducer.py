@@ -122,7 +122,7 @@ def test_copying_gives_each_string_the_mass_of_its_class_and_copies(order):
     batch = vocabularies.source_batch(sources)
     lengths = torch.tensor([3, 2])
     with torch.no_grad():
-        reading = network.read(batch.source, batch.source_lengths)
+        reading = network.read(batch)
         whole = network.align(reading, lengths).marginals
         translations = network.decoder(reading.context).exp()
     mixture = network._mixture(batch, translations, whole)
@@ -200,7 +200,7 @@ def test_alignment_term_is_the_log_mass_of_wanted_pairs():
     network, vocabularies = transducer("fertility-reordering", "independent")
     wanted = [[(1, 1), (3, 3)], [], [(1, 1)], [(0, 0)]]
     batch = EncodedPairs(PAIRS, vocabularies, wanted).batch(torch.arange(4), with_alignments=True)
-    reading = network.read(batch.source, batch.source_lengths)
+    reading = network.read(batch)
     mass = network.align(reading, batch.target_lengths).marginals.sum(2).detach()
     expected = [
         -math.log(mass[0, 1, 1] * mass[0, 3, 3]), 0.0, -math.log(mass[2, 1, 1]), -math.log(mass[3, 0, 0]),
@@ -224,7 +224,7 @@ def test_fertilities_are_taught_how_often_tokens_are_aligned():
     wanted = [[(1, 1), (1, 2), (2, 0), (3, 3)], [(2, 2)], [(1, 1)], [(0, 0), (3, 1)]]
     pairs, rows = EncodedPairs(PAIRS, vocabularies, wanted, align_fertilities=True), torch.arange(4)
     batch = pairs.batch(rows, with_alignments=True)
-    p = network.read(batch.source, batch.source_lengths).fertility.logits.softmax(-1).detach()
+    p = network.read(batch).fertility.logits.softmax(-1).detach()
     # All outputs of the first and last pair are aligned: the number of copies is known.
     known = [
         p[0, 0, 0] * p[0, 1, 2] * p[0, 2, 1] * p[0, 3, 1],
@@ -253,7 +253,7 @@ def test_fertilities_of_reordered_tokens_are_taught_as_expected():
     pairs = EncodedPairs(PAIRS, vocabularies, wanted, align_fertilities=True)
     batch = pairs.batch(torch.arange(4), with_alignments=True)
     taught = network(batch).alignment - network(replace(batch, aligns_fertilities=False)).alignment
-    reading = network.read(batch.source, batch.source_lengths)
+    reading = network.read(batch)
     p, R = reading.fertility.logits.softmax(-1).detach(), reading.permutation.marginals.detach()
     for row, aligned in enumerate(wanted):
         n, complete = int(batch.source_lengths[row]), row in (0, 3)

@@ -1,4 +1,4 @@
-"""A BERT without anything learned, and a tokenizer of a few pieces: what a hub would have, in a folder."""
+"""An encoder without anything learned, and a tokenizer of a few pieces, as a hub would have them."""
 
 from pathlib import Path
 
@@ -7,26 +7,27 @@ import torch
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghijk", *(f"##{letter}" for letter in "abcdefghijkz"))
 
 
-def write(folder: Path, seed: int = 0) -> Path:
+def write(folder: Path, seed: int = 0, kind: str = "Bert") -> Path:
     """Write such an encoder, as transformers saves its own. It reads words of the letters a to k."""
+    import transformers
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
-    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 
     numbers = {piece: number for number, piece in enumerate(PIECES)}
     pieces = Tokenizer(models.WordPiece(numbers, unk_token="[UNK]"))
     pieces.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     ends = [(piece, numbers[piece]) for piece in ("[CLS]", "[SEP]")]
     pieces.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
-    tokenizer = PreTrainedTokenizerFast(
+    tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=pieces, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]",
         model_max_length=32,
     )  # fmt: skip
     tokenizer.save_pretrained(folder)
     torch.manual_seed(seed)
     sizes = {"hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
-    config = BertConfig(
-        vocab_size=len(PIECES), max_position_embeddings=32, initializer_range=0.5,
+    positions = 34 if kind == "MPNet" else 32  # it counts them from 2 on
+    config = getattr(transformers, f"{kind}Config")(
+        vocab_size=len(PIECES), max_position_embeddings=positions, initializer_range=0.5,
         hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, **sizes,
     )  # fmt: skip
-    BertModel(config, add_pooling_layer=False).save_pretrained(folder)
+    getattr(transformers, f"{kind}Model")(config, add_pooling_layer=False).save_pretrained(folder)
     return folder

@@ -8,7 +8,7 @@ from ftor.config import Config, ConfigError
 from ftor.config.sections import FORMS as NAMES
 from ftor.text.copying import Copying
 from ftor.text.encoded_pairs import EncodedPairs
-from ftor.text.forms import FORMS, explained, form
+from ftor.text.forms import FORMS, SNAKE, explained, form, snake
 from ftor.text.reading import Pair, write_pairs
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import COPY
@@ -55,7 +55,8 @@ def test_rules(rule, word, wanted):
 def test_the_first_rule_that_applies_counts():
     assert form("two", ["ordinal", "cardinal", "double-quotes"]) == "2"
     assert form("bob", ["ordinal", "cardinal", "double-quotes"]) == '"bob"'
-    assert tuple(FORMS) == NAMES
+    assert form("bob", ["snake", "double-quotes"]) == '"bob"'
+    assert (*FORMS, SNAKE) == NAMES
 
 
 def test_what_rules_explain():
@@ -86,6 +87,69 @@ def test_copies_are_written_in_their_form():
     assert vocabularies.target_classes(DAYS[0].source, DAYS[0].target)[1] == COPY
     batch = EncodedPairs(DAYS, vocabularies).batch(torch.arange(2))
     assert batch.copyable[0, :, 1].nonzero().flatten().tolist() == [5], "after the start: `seventh` is 7"
+
+
+CITIES = pairs_of(
+    *((f"fly to {name} now", f"go {name.lower().replace(' ', '_').replace('-', '_')}") for name in
+      ["san francisco", "Los Angeles", "new york city", "salt lake city", "paris", "stoke-on-trent mill"])
+)  # fmt: skip
+
+
+def test_words_in_a_row_are_copied_in_snake_case():
+    assert snake(("New", "York")) == "new_york"
+    assert snake(("york",)) is snake(("san", ",")) is None
+    copying = Copying(forms=("snake",))
+    assert copying.most_words == 4
+    assert copying.written(("a", "b")) == ["a", "a_b", None, None, "b", None, None, None]
+    assert copying.keys(("a", "b", "a")) == {"a": 0, "b": 0, "a_b": 1, "b_a": 1, "a_b_a": 2}
+    vocabularies = Vocabularies.of(CITIES, copying)
+    assert vocabularies.target.tokens == ["go"], "all names are copies"
+    assert vocabularies.target_classes(CITIES[2].source, CITIES[2].target) == [4, 2]
+    source = ("to", "san", "jose", "san", "jose")
+    new = ("go", "san_jose", "jose_san_jose", "to")
+    choices = vocabularies.choices(new, source)
+    assert vocabularies.output(choices, ("@start@", *source)) == new
+    assert choices[1] == len(vocabularies.target) + 4 * 2 + 1, "the first of two equal copies"
+    assert {"san_jose", "jose_san_jose"} < set(vocabularies.spelled(source))
+    batch = EncodedPairs(CITIES, vocabularies).batch(torch.arange(len(CITIES)))
+    assert batch.copyable.shape == (6, 7, 2)
+    assert not batch.copyable[:, :, 0].any(), "no copy"
+    assert batch.copy_classes == 4
+    assert [row.nonzero().flatten().tolist() for row in batch.copyable[:, :, 1]] == [[3]] * 6
+    one = vocabularies.source_batch([source], terminals=["go", "san_jose"])
+    assert one.columns.shape == (1, 2 + 4 * 6)
+    assert one.columns[0, :2].tolist() == [4, choices[1]], "a terminal that is a copy"
+    assert one.as_trained(torch.tensor([choices[2]])).tolist() == [2]
+    assert one.as_trained(torch.tensor([choices[0]])).tolist() == [4]
+
+
+def test_the_look_finds_snake_case():
+    found = look(CITIES)
+    assert found.settings["data.copy_forms"] == "snake"
+    (finding,) = (finding for finding in found.findings if finding.kind == "forms")
+    assert "snake 5 times (" in finding.text
+
+
+@pytest.mark.parametrize("decoder", ["independent", "autoregressive"])
+def test_a_trained_model_copies_several_words_as_one(tmp_path, decoder):
+    write_pairs([(" ".join(p.source), " ".join(p.target)) for p in CITIES], tmp_path / "a.tsv")
+    settings = {"model.copying": True, "data.copy_forms": "snake", "model.decoder": decoder}
+    finished = run_here(
+        *("train", "transducer", "--train", tmp_path / "a.tsv", "--dev", tmp_path / "a.tsv"),
+        *("--out", tmp_path / "run", *set_arguments(settings)),
+    )
+    assert finished.code == 0, finished.err
+    model = ftor.load(tmp_path / "run")
+    new = "fly to monte carlo now"
+    scores = model.score([new] * 3, ["go monte_carlo", "go monte", "go carlo_monte"])
+    assert scores[0].reason is scores[1].reason is None
+    assert "'carlo_monte' is not in the vocabulary" in scores[2].reason
+    found = model.predict([new], n_best=100)[0]
+    outputs = {one.text: one.score for one in (found, *found.alternatives)}
+    both = {text: score for text, score in outputs.items() if "monte_carlo" in text.split()}
+    assert both, "it is one of the outputs of two tokens"
+    for text, score in both.items():
+        assert model.score([new], [text])[0].score == pytest.approx(score, abs=1e-4)
 
 
 def test_the_look_finds_the_rule_and_counts_it():

@@ -49,10 +49,10 @@ def test_vectors_are_means_of_pieces_and_layers(reader, encoder):
 
 
 def test_batches_are_padded_and_may_begin_with_the_start(reader):
-    with_start = reader.padded(SENTENCES[:2], start=True)
+    with_start = reader.batch(SENTENCES[:2], start=True).values
     assert with_start.shape == (2, 4, 12)
     assert with_start[1, 2:].count_nonzero() == 0
-    assert torch.equal(reader.padded(SENTENCES[:2], start=False), with_start[:, 1:])
+    assert torch.equal(reader.batch(SENTENCES[:2], start=False).values, with_start[:, 1:])
 
 
 def test_sentences_are_read_once_and_kept_in_a_file(reader, encoder, tmp_path, monkeypatch):

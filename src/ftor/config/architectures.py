@@ -34,8 +34,13 @@ class NetworkConfig(Section):
 
     @property
     def pretrained_reader(self) -> str | None:
-        """The frozen encoder whose vectors the network reads, if any."""
+        """The pretrained encoder whose vectors the network reads, if any."""
         return None
+
+    @property
+    def trained_reader_layers(self) -> int:
+        """How many layers of this encoder are trained, from the last."""
+        return 0
 
     @property
     def description(self) -> str:
@@ -104,8 +109,9 @@ class TransducerConfig(NetworkConfig):
     embedding: Literal["normal", "xavier"] = Field("normal", description="initial values; xavier is smaller")
     train_vectors: bool = Field(False, description="whether pretrained vectors change in training")
     reader: str | None = Field(
-        None, description="a frozen pretrained encoder: a folder of transformers' layout, or a hub name"
+        None, description="a pretrained encoder: a folder of transformers' layout, or a hub name"
     )
+    reader_layers: int = Field(0, ge=0, description="how many of its last layers are trained; 0: frozen")
     fertility_reads: Reads = Field("context", description="with a reader: type vectors, its own, or both")
     reordering_reads: Reads = Field("context", description="the same for the reordering")
     decoder_reads: Reads = Field("context", description="the same for the decoder")
@@ -126,6 +132,9 @@ class TransducerConfig(NetworkConfig):
     reordering_context: float = Field(
         0.0, ge=0, description="weight of the same encoder beside x in what F→R reorders"
     )
+    compose_names: bool = Field(
+        False, description="target words that training lacks are scored by the words of their names"
+    )
     target_width: int = Field(64, ge=1, description="size of target embeddings, autoregressive decoder only")
     rescorer: Literal["none", "lstm"] = Field("none", description="lstm: a seq2seq ranks candidates again")
     rescorer_hidden: int = Field(200, ge=1, description="units of each direction of the rescorer's encoder")
@@ -136,8 +145,19 @@ class TransducerConfig(NetworkConfig):
 
     @property
     def pretrained_reader(self) -> str | None:
-        """The frozen encoder, if any."""
+        """The pretrained encoder, if any."""
         return self.reader
+
+    @property
+    def trained_reader_layers(self) -> int:
+        """How many of its layers are trained, from the last."""
+        return self.reader_layers
+
+    @model_validator(mode="after")
+    def _only_a_reader_has_layers(self) -> Self:
+        if self.reader_layers and self.reader is None:
+            raise ValueError(f"reader_layers: needs a reader, found {self.reader_layers} without one")
+        return self
 
     @model_validator(mode="after")
     def _the_rescorer_knows_all_tokens(self) -> Self:
@@ -208,7 +228,7 @@ _TRANSDUCERS_ONLY: tuple[str, ...] = (
     *("decoding.lengths", "training.aligner", "training.alignment_threshold"),
     *("training.scorer_learning_rate", "training.length_weight", "training.alignment_weight"),
     *("training.alignment_epochs", "training.alignment_iterations", "training.align_start"),
-    "training.align_fertilities",
+    *("training.align_fertilities", "training.reader_learning_rate"),
 )
 
 

@@ -9,7 +9,7 @@ Aligner = Literal["ibm1", "poisson", "sparse"]
 Programs = Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix", "tokens", "grammar"]
 
 
-FORMS = ("cardinal", "ordinal", "hour", "underscores", "double-quotes", "single-quotes")
+FORMS = ("cardinal", "ordinal", "hour", "underscores", "double-quotes", "single-quotes", "snake")
 """The rules of `data.copy_forms`, which `ftor.text.forms` has."""
 
 
@@ -78,6 +78,9 @@ class TrainingConfig(Section):
     learning_rate: float = Field(1e-3, gt=0)
     scorer_learning_rate: float | None = Field(
         None, ge=0, description="of the span scorer; the same if unset"
+    )
+    reader_learning_rate: float = Field(
+        2e-5, ge=0, description="of the layers of a pretrained reader that are trained"
     )
     schedule: Literal["constant", "linear"] = Field(
         "constant", description="linear: learning rates fall to 0 over all steps"

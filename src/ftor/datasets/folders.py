@@ -24,6 +24,12 @@ def find_file(name: str, data_folder: Path | None) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
+def find_folder(name: str, data_folder: Path | None, having: str) -> Path | None:
+    """The folder in the first data folder that has it with the file `having` in it, or None."""
+    paths = (folder / name for folder in data_folders(data_folder))
+    return next((path for path in paths if (path / having).is_file()), None)
+
+
 def require_file(name: str, data_folder: Path | None, purpose: str, hint: str = "") -> Path:
     """Find a file in the data folders or the current folder.
 

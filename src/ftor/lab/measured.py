@@ -87,6 +87,7 @@ class Comparison:
         paper_seeds: number of runs behind the paper's number.
         trivial: the numbers of trivial outputs, by their name.
         tested: whether chance could explain a difference. Times on other machines differ anyway.
+        beyond: our number with what the paper does not have.
     """
 
     column: str
@@ -97,6 +98,7 @@ class Comparison:
     paper_seeds: int
     trivial: Mapping[str, float | None]
     tested: bool = True
+    beyond: Measured | None = None
 
     @property
     def difference(self) -> float | None:

@@ -38,9 +38,16 @@ class Row(NamedTuple):
         return name if name in shipped() else self.experiment
 
     @property
+    def beyond(self) -> str | None:
+        """The experiment with what the paper does not have: NAME-beyond, if there is one."""
+        name = f"{self.experiment}-beyond"
+        return name if name in shipped() else None
+
+    @property
     def experiments(self) -> tuple[str, ...]:
-        """The experiment that we ship and, if it is another, the one with the paper's settings."""
-        return tuple(dict.fromkeys((self.experiment, self.released)))
+        """The experiment that we ship and, if there are others, those of the paper and beyond it."""
+        names = (self.experiment, self.released, self.beyond)
+        return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 class Table(NamedTuple):

@@ -19,6 +19,9 @@ from ftor.reporting import SILENT, Report, percent
 from ftor.text.reading import DataError
 
 SEED = ("seed", "training.seed")
+BEYOND = "beyond"
+"""What stands for the rows of all tables that have an experiment beyond the paper, and only for these."""
+SEEDS_BEYOND = 3
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ def plan_runs(
     """Return the runs of some tables. The first seed of all rows comes first.
 
     Args:
-        tables: their names.
+        tables: their names, or `BEYOND`.
         out: folder of the runs' folders.
         seeds: how many of each row; as many as in the paper if None.
         only: patterns of experiment names. With patterns, all experiments that match any of them are run:
@@ -80,29 +83,48 @@ def plan_runs(
     seeded = [override for override in overrides if override.split("=")[0].strip() in SEED]
     if seeded:
         raise ConfigError(f"--set {seeded[0]}: the runs have seeds of their own; use --seeds to say how many")
-    all_rows = [
-        (table, row, name) for table in tables for row in TABLES[table].rows for name in row.experiments
-    ]
+    all_rows = _rows_beyond() if list(tables) == [BEYOND] else _rows(tables)
     if only:
         rows = [each for each in all_rows if any(fnmatch(each[2], pattern) for pattern in only)]
+    elif list(tables) == [BEYOND]:
+        rows = all_rows
     else:
         shipped = [(table, row, name) for table, row, name in all_rows if name == row.experiment]
         rows = [each for each in shipped if baselines or not each[1].baseline]
     if not rows:
         names = ", ".join(name for _, _, name in all_rows)
         raise ConfigError(f"--only {', '.join(only)}: no such experiment; {', '.join(tables)} has {names}")
-    counts = {table: TABLES[table].seeds if seeds is None else seeds for table in tables}
+    counts = {
+        name: seeds or (SEEDS_BEYOND if name == row.beyond else TABLES[table].seeds)
+        for table, row, name in rows
+    }
     data_folder = data_folder and data_folder.absolute()  # a cluster's nodes have other working folders
     runs = []
     for seed in range(max(counts.values())):
         for table, row, name in rows:
-            if seed < counts[table]:
+            if seed < counts[name]:
                 config = Config.load(name, [*overrides, f"training.seed={seed}"])
                 gpus = float(config.model.wants_gpu)
                 # Another configuration is another run, so the folder's name has its hash.
                 folder = out.absolute() / f"{name}-{seed}-{config.hash[:6]}"
                 runs.append(PlannedRun(table, row, Job(config, folder, data_folder, threads, gpus)))
     return runs
+
+
+def tables_of(name: str) -> list[str]:
+    """Return the names of the tables that a command means by `name`: a table, "all" or `BEYOND`."""
+    if name == BEYOND:
+        return list(dict.fromkeys(table for table, _, _ in _rows_beyond()))
+    return list(TABLES) if name == "all" else [name]
+
+
+def _rows(tables: Sequence[str]) -> list[tuple[str, Row, str]]:
+    """Return the table, the row and the name of each experiment of some tables."""
+    return [(table, row, name) for table in tables for row in TABLES[table].rows for name in row.experiments]
+
+
+def _rows_beyond() -> list[tuple[str, Row, str]]:
+    return [each for each in _rows(list(TABLES)) if each[2] == each[1].beyond]
 
 
 class Reproduction(Workload):

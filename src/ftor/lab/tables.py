@@ -1,6 +1,7 @@
 """Tables of results: the paper's numbers, ours, and their differences. `ftor.show.results` formats them.
 
-Ours are those of runs with the paper's settings, and of runs with the settings that we ship.
+Ours are those of runs with the paper's settings, of runs with the settings that we ship, and of runs with
+what the paper does not have.
 """
 
 from collections import Counter
@@ -63,6 +64,7 @@ class ResultRow:
     Attributes:
         shipped: the runs with the settings that we ship.
         released: the runs with the paper's settings. None if these are the ones that we ship.
+        beyond: the runs with what the paper does not have. None if there is no such experiment.
         comparisons: the columns of the paper's tables.
         appendix: the columns of the tables in its appendix.
         missing: why there are no runs, if they need what cannot be had.
@@ -72,14 +74,15 @@ class ResultRow:
     split: str
     shipped: Runs
     released: Runs | None
+    beyond: Runs | None
     comparisons: tuple[Comparison, ...]
     appendix: tuple[Comparison, ...]
     missing: str
 
     @property
     def all_runs(self) -> list[Runs]:
-        """The runs with the paper's settings, if these are others, and the runs with ours."""
-        return [runs for runs in (self.released, self.shipped) if runs is not None]
+        """The runs with the paper's settings, if these are others, with ours, and beyond the paper."""
+        return [runs for runs in (self.released, self.shipped, self.beyond) if runs is not None]
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,11 @@ class ResultTable:
     def runs(self) -> int:
         """Number of runs that count."""
         return sum(len(runs.seeds) for row in self.rows for runs in row.all_runs)
+
+    @property
+    def has_beyond(self) -> bool:
+        """Whether there are runs with what the paper does not have."""
+        return any(row.beyond is not None and row.beyond.seeds for row in self.rows)
 
     @property
     def hours(self) -> float:
@@ -189,20 +197,24 @@ def by_parameters(lines: Sequence[Line], experiment: str) -> dict[str, tuple[Poi
 def _row(table: str, of: Table, paper: Row, lines: Sequence[Line]) -> ResultRow:
     shipped = finished_runs(lines, paper.experiment)
     released = finished_runs(lines, paper.released) if paper.released != paper.experiment else None
+    beyond = finished_runs(lines, paper.beyond) if paper.beyond is not None else None
     trivial = _trivial(paper, lines) if table == "style" else {}
     comparisons = []
     for column in _columns(table, paper):
         ours = _measured(table, column, shipped)
         theirs = ours if released is None else _measured(table, column, released)
+        further = _measured(table, column, beyond or [])
         copies = {name: scaled_score(metrics, column) for name, metrics in trivial.items()}
         digits = _digits(table, column)
         number = paper.numbers.get(column)
         if column != WITH_GRAMMAR or number is not None or ours is not None:
-            comparisons.append(Comparison(column, number, theirs, ours, digits, of.seeds, copies))
+            one = Comparison(column, number, theirs, ours, digits, of.seeds, copies, beyond=further)
+            comparisons.append(one)
     return ResultRow(
         *(paper.model, paper.split),
         shipped=_runs(paper.experiment, shipped),
         released=None if released is None else _runs(paper.released, released),
+        beyond=None if beyond is None or paper.beyond is None else _runs(paper.beyond, beyond),
         comparisons=tuple(comparisons),
         appendix=tuple(_appendix(table, of, paper, released, shipped)),
         missing=paper.missing,

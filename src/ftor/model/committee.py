@@ -260,6 +260,7 @@ def _same_words(model: Model, other: Model) -> bool:
             one.config.data.vectors,
             one.config.model.accepts_new_vectors,
             one.config.model.pretrained_reader,
+            one.config.model.trained_reader_layers,
             getattr(one.config.model, "max_fertility", None),
             None if one.programs is None else one.programs.to_dict(),
         )

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 
 from ftor.config import Config
+from ftor.datasets.folders import find_folder
 from ftor.errors import FtorError
 from ftor.files import write_text
 from ftor.grammar import Grammar
@@ -18,7 +19,7 @@ from ftor.networks import Network, build
 from ftor.text.copying import Copying
 from ftor.text.programs.grammars import in_notation
 from ftor.text.programs.pairs import TargetUnits, read_units
-from ftor.text.readers import Reader
+from ftor.text.readers import Reader, TrainedReader
 from ftor.text.vocabularies import Vocabularies
 
 CONFIG_FILE = "config.toml"
@@ -35,15 +36,18 @@ def copying_of(config: Config) -> Copying | None:
     return Copying.of(config.data) if config.model.copies else None
 
 
-def reader_of(config: Config) -> Reader | None:
-    """The pretrained reader of an experiment, if it has one. Models share it."""
-    name = config.model.pretrained_reader
-    return None if name is None else _reader(name)
+def reader_of(config: Config, data_folder: Path | None) -> Reader | None:
+    """The pretrained reader of an experiment, if it has one. Models share it.
+
+    A folder of its name in the data folders stands for the hub.
+    """
+    name, trained = config.model.pretrained_reader, config.model.trained_reader_layers
+    return None if name is None else _reader(name, find_folder(name, data_folder, "config.json"), trained)
 
 
 @lru_cache(maxsize=4)
-def _reader(name: str) -> Reader:
-    return Reader(name)
+def _reader(name: str, folder: Path | None, trained: int) -> Reader:
+    return TrainedReader(name, trained, folder) if trained else Reader(name, folder=folder)
 
 
 def unfinished(folder: Path) -> str | None:
@@ -63,8 +67,8 @@ def require_trained(folder: Path) -> None:
         raise CheckpointError(reason)
 
 
-def read_description(folder: Path) -> tuple[Config, Vocabularies]:
-    """Read the configuration and the words of a model folder."""
+def read_description(folder: Path, data_folder: Path | None = None) -> tuple[Config, Vocabularies]:
+    """Read the configuration and the words of a model folder. Its reader may be in the data folder."""
     if not (folder / CONFIG_FILE).is_file():
         if (folder / "race").is_dir():
             command = shlex.join(["ftor", "train", "--resume", str(folder)])
@@ -78,7 +82,7 @@ def read_description(folder: Path) -> tuple[Config, Vocabularies]:
             raise TypeError("a token is not a string")
         start_token, lowercase = config.data.start_token, config.data.lowercase
         vocabularies = Vocabularies(source, target, copying_of(config), start_token, lowercase)
-        vocabularies.reader = reader_of(config)
+        vocabularies.reader = reader_of(config, data_folder)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise CheckpointError(f"{folder / WORDS_FILE}: not two lists of tokens: {error!r}") from None
     return config, vocabularies

@@ -56,7 +56,7 @@ def new_combinations(
 def _keys(pair: Pair, vocabularies: Vocabularies) -> list[str | int]:
     """What stands for each token of a target: the token itself, or that it is a copy or new."""
     copying, target = vocabularies.copying, vocabularies.target
-    words = copying.keys(pair.source) if copying else set()
+    words = copying.keys(pair.source) if copying else {}
     keys: list[str | int] = []
     for token in pair.target:
         copied = copying is not None and copying.is_copy(token, words) and (copying.open or token in target)

@@ -32,7 +32,8 @@ def training_grammar(config: Config, pairs: Sequence[Pair], programs: TargetUnit
     if name != INFER or not isinstance(programs, Programs):
         return over_units(Grammar.read(name), programs)
     copying = Copying.of(config.data)
-    written = [replace(pair, source=tuple(map(copying.written, pair.source))) for pair in pairs]
+    copies = (tuple(token for token in copying.written(pair.source) if token is not None) for pair in pairs)
+    written = [replace(pair, source=source) for pair, source in zip(pairs, copies, strict=True)]
     return Grammar.parse(inferred_grammar(written, programs, config.model.copies), "inferred grammar")
 
 

@@ -29,7 +29,9 @@ def structures(
     for row, (source, output) in enumerate(zip(sources, outputs, strict=True)):
         one = batch.take(torch.tensor([row], device=batch.source.device))
         emphasised = None if one.emphasised is None else one.emphasised[:, : len(source)]
-        vectors = None if one.vectors is None else one.vectors[:, : len(source)]
+        vectors = one.vectors
+        if vectors is not None and one.piece_positions is None:  # those of words, not of pieces
+            vectors = vectors[:, : len(source)]
         one = replace(one, source=one.source[:, : len(source)], emphasised=emphasised, vectors=vectors)
         made.append(_structure(network, one, lengths[row : row + 1], source, output))
     return made

@@ -10,7 +10,7 @@ from typing import Self
 import numpy as np
 import torch
 
-from ftor.config import Config
+from ftor.config import Config, TransducerConfig
 from ftor.grammar import Grammar
 from ftor.model import word_vectors
 from ftor.model.confidence import Calibration
@@ -27,6 +27,7 @@ from ftor.model.folder import (
     write_description,
 )
 from ftor.model.hub import local_folder, push
+from ftor.model.names import fit_names
 from ftor.model.predicting import Evaluating
 from ftor.model.programs import grammar_name, training_grammar
 from ftor.model.tensors import save_tensors
@@ -79,7 +80,7 @@ class TrainedNetwork:
         grammar = training_grammar(config, pairs, programs)
         terminals, data = grammar.terminals if grammar else (), config.data
         words = Vocabularies.of(pairs, copying_of(config), data.start_token, data.lowercase, terminals)
-        words.reader = reader_of(config)
+        words.reader = reader_of(config, data_folder)
         if data.vectors is None:
             network, vocabularies = build(config, words, folder=run_folder)
         else:
@@ -87,9 +88,14 @@ class TrainedNetwork:
         if words.reader is not None:
             sources = [pair.source for pair in pairs]
             words.reader.prepare(sources)
-            network.fit_reader(torch.from_numpy(np.concatenate(words.reader.vectors(sources))))
-            read = f"{words.reader.parameters / 1e6:.1f} million parameters, none of them trained"
-            report.say(f"reader: {words.reader.name}, {read}")
+            vectors = torch.from_numpy(np.concatenate(words.reader.vectors(sources)))
+            network.fit_reader(vectors, words.reader.top_weights())
+            trained = network.reader_parameters
+            read = f"{words.reader.parameters / 1e6:.1f} million parameters"
+            which = f"{trained / 1e6:.1f} million of them trained" if trained else "none of them trained"
+            report.say(f"reader: {words.reader.name}, {read}, {which}")
+        if isinstance(config.model, TransducerConfig) and config.model.compose_names:
+            fit_names(network, config, words, pairs, data_folder, report)
         return cls(config, vocabularies, network, grammar, data_folder, programs=programs)
 
     @classmethod
@@ -99,7 +105,7 @@ class TrainedNetwork:
         """Read a model folder. See `ftor.load`."""
         folder = local_folder(folder)
         require_trained(folder)
-        config, words = read_description(folder)
+        config, words = read_description(folder, data_folder)
         network, vocabularies = read_network(folder, config, words)
         programs = read_programs(folder)
         has_grammar = grammar_name(config, programs) is not None

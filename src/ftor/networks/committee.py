@@ -10,13 +10,11 @@ from torch import Tensor, nn
 
 from ftor.config import Config
 from ftor.distributions.fertility import TopLengths, most_likely_lengths
-from ftor.networks import decoding
 from ftor.networks.alignment import Alignment, Reading
-from ftor.networks.n_best import best_first, n_best_outputs
-from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Network, Output, TokenScores
+from ftor.networks.network import FLOOR, Losses
+from ftor.networks.searching import SearchingNetwork
 from ftor.networks.transducer import Transducer
 from ftor.nn import PretrainedEmbedding
-from ftor.nn.padding import padded_rows
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
 
@@ -55,7 +53,7 @@ class Readings(NamedTuple):
         return type(self)(tuple(reading.take(rows) for reading in self.members), lengths)
 
 
-class Committee(Network):
+class Committee(SearchingNetwork[Readings]):
     """Transducers with independent decoders that read and write the same words.
 
     P(l|x) and, for each length, P(y_o|x,l) of each token are the means over the members. The search is that
@@ -89,15 +87,9 @@ class Committee(Network):
         terms = zip(*(member(batch) for member in self.transducers), strict=True)
         return Losses(*(torch.stack(term).mean(0) for term in terms))
 
-    def read(
-        self,
-        source: Tensor,
-        lengths: Tensor,
-        emphasised: Tensor | None = None,
-        vectors: Tensor | None = None,
-    ) -> Readings:
-        """What the members make of `source` (B, n) with `lengths` (B,)."""
-        readings = tuple(member.read(source, lengths, emphasised, vectors) for member in self.transducers)
+    def read(self, batch: Batch | SourceBatch) -> Readings:
+        """What the members make of sources."""
+        readings = tuple(member.read(batch) for member in self.transducers)
         scores = torch.stack([reading.fertility.length_log_probs for reading in readings])
         mean = scores.mean(0) if self.mean == "log" else scores.logsumexp(0) - math.log(len(readings))
         return Readings(readings, MeanLengths(mean))
@@ -109,56 +101,6 @@ class Committee(Network):
         if self.mean == "arithmetic":
             return p.mean(0)
         return ((p + FLOOR).log().mean(0).exp() - FLOOR).clamp(min=0)
-
-    def best_tokens(self, batch: SourceBatch, reading: Readings, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """The most likely choices and their probabilities, (B, L) each."""
-        p, best = self.token_probabilities(batch, reading, lengths).max(-1)
-        return best, p
-
-    def beam_tokens(
-        self, batch: SourceBatch, reading: Readings, lengths: Tensor, n: int
-    ) -> tuple[Tensor, Tensor]:
-        """No decoder is autoregressive."""
-        raise TypeError("a committee needs no beam")
-
-    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
-        """The best output among those of the k most likely lengths."""
-        allowed = self._allowed_lengths(batch, constraint)
-        return decoding.decode(self, batch, k, constraint.search, allowed).outputs()
-
-    def n_best(self, batch: SourceBatch, k: int, n: int, constraint: Constraint) -> list[list[Output]]:
-        """See `Network.n_best`. The outputs are exact."""
-        allowed = self._allowed_lengths(batch, constraint)
-        found = n_best_outputs(self, batch, k, n, constraint.search and constraint.n_best, allowed)
-        ranked = [best_first(some)[:n] for some in found]
-        rows = [row for row, some in enumerate(ranked) if not some]
-        if rows:  # the grammar derives nothing
-            left = batch.take(torch.tensor(rows, device=batch.source.device))
-            for row, answer in zip(rows, self.decode(left, k, constraint), strict=True):
-                ranked[row] = [answer]
-        return ranked
-
-    @torch.no_grad()
-    def score(
-        self, batch: SourceBatch, outputs: Sequence[Sequence[int]], constrained: bool = False
-    ) -> list[TokenScores]:
-        """See `Network.score`. Outputs are scored one at a time, each for its length."""
-        scores = []
-        for row, output in enumerate(outputs):
-            one = batch.take(torch.tensor([row], device=batch.source.device))
-            decoding.check_length(self.config, one.source.shape[1], 0)
-            decoding.check_length(self.config, 0, len(output))
-            choices, lengths = padded_rows([output], batch.source.device)
-            reading = self.read(one.source, one.source_lengths, one.emphasised, one.vectors)
-            p = self.token_probabilities(one, reading, lengths).gather(-1, choices[..., None]).flatten()
-            log_p = (p + FLOOR if constrained else p.clamp(min=torch.finfo(p.dtype).tiny)).log()
-            length = reading.fertility.log_prob_length(lengths)
-            scores.append(TokenScores(log_p.tolist(), length.item()))
-        return scores
-
-    def longest_output(self, positions: int) -> int:
-        """As of each member."""
-        return self.config.longest_target(positions)
 
     def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment]:
         """How the first member aligns sources with outputs of `lengths` (B,)."""
@@ -178,7 +120,3 @@ class Committee(Network):
         """See `Network.forget_vectors`."""
         for member in self.transducers:
             member.forget_vectors()
-
-    def _allowed_lengths(self, batch: SourceBatch, constraint: Constraint) -> Tensor | None:
-        most = self.config.longest_target(batch.source.shape[1])
-        return None if constraint.lengths is None else constraint.lengths(most)

@@ -58,6 +58,10 @@ class Decoded(NamedTuple):
 class HasLengths(Protocol):
     """A distribution over lengths."""
 
+    def log_prob_length(self, lengths: Tensor) -> Tensor:
+        """See `ftor.Fertility`."""
+        ...
+
     def top_lengths(self, k: int, allowed: Tensor | None = None) -> TopLengths:
         """See `ftor.Fertility`."""
         ...
@@ -80,18 +84,12 @@ R = TypeVar("R", bound=Read)
 
 
 class TransducesTokens(Protocol[R]):
-    """What the search asks of a transducer; see `ftor.networks.transducer.Transducer`."""
+    """What the search asks of a network; see `ftor.networks.searching.SearchingNetwork`."""
 
     config: TransducerConfig
 
-    def read(
-        self,
-        source: Tensor,
-        lengths: Tensor,
-        emphasised: Tensor | None = None,
-        vectors: Tensor | None = None,
-    ) -> R:
-        """What the network makes of sources (B, n) with `lengths` (B,)."""
+    def read(self, batch: SourceBatch) -> R:
+        """What the network makes of sources."""
         ...
 
     def token_probabilities(self, batch: SourceBatch, reading: R, lengths: Tensor) -> Tensor:
@@ -129,7 +127,7 @@ def decode(
         return _joined(halves, order)
     if B == 1:
         check_length(network.config, n, 0)
-    reading = network.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
+    reading = network.read(batch)
     best = _best_length(network, batch, reading, k, search, allowed)
     failed = best.scores <= LOG_ZERO
     if search is not None and bool(failed.any()):

@@ -54,7 +54,7 @@ def n_best_outputs(
         return [parts[place] for place in order.argsort().tolist()]
     if B == 1:
         check_length(network.config, positions, 0)
-    reading = network.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
+    reading = network.read(batch)
     mask = None if allowed is None else reachable(allowed, batch, network.config)
     top = reading.fertility.top_lengths(k, mask)
     outputs = _of_lengths(network, batch, reading, top.lengths[:, 0], top.log_probs[:, 0], n, search)

@@ -1,7 +1,7 @@
 """What every network does: losses of gold outputs, and the best outputs that it finds."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -39,7 +39,7 @@ class Output(NamedTuple):
     """An output that was found for a source.
 
     Attributes:
-        choices: v < V is target class v, V + i is source token i.
+        choices: v < V is target class v, V + i is the i-th copy of source tokens.
         score: log P(y|x); of a transducer log P(l|x) + log P(y|x,l).
         length_score: log P(l|x); None if the network has no distribution over lengths.
         rank_score: what a network that ranks its candidates by more than `score` ranks them by.
@@ -162,8 +162,26 @@ class Network(nn.Module, ABC):
         """
         return False
 
-    def fit_reader(self, vectors: Tensor) -> None:
-        """Fit, before training, to the vectors (N, E) of a pretrained reader. Networks without one do not."""
+    def fit_reader(self, vectors: Tensor, top: Mapping[str, Tensor] | None = None) -> None:
+        """Fit, before training, to a pretrained reader. Networks without one do not.
+
+        Args:
+            vectors: (N, E), what it makes of training sentences.
+            top: the weights of its layers that are trained, if any are.
+        """
+
+    def fit_names(self, vectors: Tensor, seen: Tensor) -> None:
+        """Take, before training, the vectors of the names of target tokens. Most networks do not.
+
+        Args:
+            vectors: (T, E) of the tokens of the target vocabulary, 0 without a name.
+            seen: (T,) whether training targets have them.
+        """
+
+    @property
+    def reader_parameters(self) -> int:
+        """How many parameters of a pretrained reader are trained."""
+        return 0
 
     def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment] | None:
         """How sources are aligned with outputs of `lengths` (B,); None if the network has no alignments."""

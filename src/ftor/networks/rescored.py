@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from ftor.config import LSTMConfig, TransducerConfig
-from ftor.networks.alignment import Reading
 from ftor.networks.decoding import SPLITS_AT_ONCE
 from ftor.networks.lstm import LSTMSeq2Seq
 from ftor.networks.n_best import best_first, n_best_outputs, with_answer
@@ -84,7 +83,7 @@ class Rescored(Transducer):
         candidates = self._candidates(batch, k, constraint)
         ranked = self._ranked(batch, candidates)
         if constraint.n_best is None:  # `decode` has only two candidates
-            allowed = self._allowed_lengths(batch, constraint)
+            allowed = self.allowed_lengths(batch, constraint)
             more = n_best_outputs(self, batch, k, n, None, allowed)
             both = [[*some, *best_first(others)[:n]] for some, others in zip(candidates, more, strict=True)]
             wider = self._ranked(batch, both)
@@ -96,7 +95,7 @@ class Rescored(Transducer):
         own = super().decode(batch, k, constraint)
         candidates = [[output] for output in own]
         if constraint.n_best is not None and self.config.candidates > 1:
-            allowed = self._allowed_lengths(batch, constraint)
+            allowed = self.allowed_lengths(batch, constraint)
             more = n_best_outputs(self, batch, k, self.config.candidates, constraint.n_best, allowed)
             candidates = [some or [output] for output, some in zip(own, more, strict=True)]
         self._add_written(batch, candidates, constraint)
@@ -144,7 +143,7 @@ class Rescored(Transducer):
             rows = torch.arange(len(outputs), device=batch.source.device).tensor_split(2)
             parts = ((part, [outputs[row] for row in part.tolist()]) for part in rows)
             return [output for part, some in parts for output in self._scored(batch.take(part), some)]
-        reading: Reading = self.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
+        reading = self.read(batch)
         length_scores = reading.fertility.log_prob_length(lengths)
         p = self.token_probabilities(batch, reading, lengths).gather(-1, choices[..., None]).squeeze(-1)
         scores = length_scores + ((p + FLOOR).log() * inside(lengths, p.shape[1])).sum(1)

@@ -1,6 +1,6 @@
 """The transducer: fertility, reordering and translation of each copy, in either order (section 6)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 
@@ -8,12 +8,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ftor.config import Config, TransducerConfig
-from ftor.networks import decoding
+from ftor.config import Config, ConfigError, TransducerConfig
 from ftor.networks.alignment import Alignment, Reading, fertility_loss
 from ftor.networks.inputs import Input, Inputs, context_gate
-from ftor.networks.n_best import best_first, n_best_outputs, with_answer
-from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Network, Output, TokenScores
+from ftor.networks.network import FLOOR, Losses
+from ftor.networks.searching import SearchingNetwork
 from ftor.nn import (
     AutoregressiveDecoder,
     BiLSTM,
@@ -24,19 +23,21 @@ from ftor.nn import (
     ReorderingLayer,
 )
 from ftor.nn.contextual import ContextualEmbedding
-from ftor.nn.padding import inside, padded_rows
+from ftor.nn.name_scores import NameScores
+from ftor.nn.padding import inside
+from ftor.nn.top_layers import TopLayers
 from ftor.text.batches import Batch, SourceBatch
+from ftor.text.readers import TrainedReader
 from ftor.text.vocabularies import Vocabularies
-from ftor.text.vocabulary import COPY
 
 
-class Transducer(Network):
+class Transducer(SearchingNetwork[Reading]):
     """F→R, R→F or fertility alone, with an independent or autoregressive decoder, copying or not.
 
     Args:
         config: sizes and variants.
         source_size: number of source ids.
-        classes: V, number of target classes; the first is "copy" if the model copies.
+        classes: V, number of target classes; the first ones stand for copies if the model copies.
         vector_size: E of pretrained vectors; None without them.
         emphasis: whether sources may have tokens to emphasise.
         reader_size: E of the vectors of a pretrained reader; None without one.
@@ -79,6 +80,7 @@ class Transducer(Network):
         self.emphasis = nn.Parameter(torch.randn(D)) if emphasis else None  # h
         self.gate = context_gate(D, config.context_scale) if config.context_gate else None
         self.contextual = None if reader_size is None else ContextualEmbedding(reader_size, D)
+        self.reader: TopLayers | None = None  # those layers of the reader that are trained
 
     @classmethod
     def build(
@@ -88,7 +90,16 @@ class Transducer(Network):
         assert isinstance(config.model, TransducerConfig)
         sizes = len(words.source), len(words.target), vector_size
         reader_size = None if words.reader is None else words.reader.size
-        return cls(config.model, *sizes, config.data.emphasis, reader_size), words
+        network = cls(config.model, *sizes, config.data.emphasis, reader_size)
+        if isinstance(words.reader, TrainedReader):
+            network.reader = words.reader.top_layers()
+        if config.model.compose_names:
+            size = vector_size if reader_size is None else reader_size
+            if size is None:
+                raise ConfigError("model.compose_names: needs data.vectors or model.reader for the names")
+            sizes_of_names = config.model.decoder_hidden, config.model.max_fertility, len(words.target), size
+            network.decoder.names = NameScores(*sizes_of_names)
+        return network, words
 
     def _encoder(self, encoders: int) -> HighwayBiLSTM | BiLSTM:
         config = self.config
@@ -98,19 +109,10 @@ class Transducer(Network):
             config.width, config.encoder_layers, encoders, config.recurrent_dropout, config.layer_dropout
         )
 
-    def read(
-        self,
-        source: Tensor,
-        lengths: Tensor,
-        emphasised: Tensor | None = None,
-        vectors: Tensor | None = None,
-    ) -> Reading:
-        """Encode `source` (B, n) ids with `lengths` (B,).
-
-        `emphasised` (B, n) is e in x = embedding + e·h, `vectors` (B, n, E) are those of a pretrained reader.
-        """
-        config = self.config
-        fertility, reordering, decoder = self._inputs(source, emphasised, vectors)
+    def read(self, batch: Batch | SourceBatch) -> Reading:
+        """Encode the sources of a batch: x = embedding + e·h, or the vectors of a pretrained reader."""
+        config, lengths = self.config, batch.source_lengths
+        fertility, reordering, decoder = self._inputs(batch)
         first_input = reordering if config.order == "reordering-fertility" else fertility
         first, second = self.source_encoder.encode(first_input.projected(self.source_encoder), lengths)
         if decoder is not first_input:
@@ -136,13 +138,16 @@ class Transducer(Network):
             fertility.x, None, context, self.fertility(inner + permute @ fertility.x, lengths), permutation
         )
 
-    def _inputs(self, source: Tensor, emphasised: Tensor | None, vectors: Tensor | None) -> Inputs:
-        """What the parts read of `source` (B, n)."""
-        types = Input.of_types(self.embedding, source, self.emphasis, emphasised)
+    def _inputs(self, batch: Batch | SourceBatch) -> Inputs:
+        """What the parts read of sources."""
+        emphasised, vectors = batch.emphasised, batch.vectors
+        types = Input.of_types(self.embedding, batch.source, self.emphasis, emphasised)
         if self.contextual is None:
             return Inputs.all(types)
         if vectors is None:
             raise ValueError("vectors: expected those of the pretrained reader, found None")
+        if self.reader is not None and batch.piece_positions is not None:
+            vectors = self.reader(vectors, batch.piece_positions, batch.source.shape[1])
         context = self.contextual(vectors)
         if self.emphasis is not None and emphasised is not None:
             context = context + emphasised[..., None] * self.emphasis
@@ -171,13 +176,13 @@ class Transducer(Network):
 
     def forward(self, batch: Batch) -> Losses:
         """The loss terms of gold outputs; every target length must be one that the source can reach."""
-        reading = self.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
+        reading = self.read(batch)
         alignment = self.align(reading, batch.target_lengths).marginals
         target = batch.target.clamp(min=0)
         gold = self.decoder.gold(reading.context, batch.source_lengths, target).to(alignment.dtype)
         weights = alignment
         if batch.copyable is not None:
-            right = batch.copyable | (batch.target != COPY)[:, None, :]
+            right = batch.copyable | (batch.target >= batch.copy_classes)[:, None, :]
             weights = alignment * right[:, :, None, :]
         p = (weights * gold).sum((1, 2)).masked_fill(batch.target < 0, 0)
         tokens = -(inside(batch.target_lengths, p.shape[1]) * (p + FLOOR).log()).sum(1)
@@ -189,91 +194,48 @@ class Transducer(Network):
             wanted = wanted + fertility_loss(reading, batch.aligned, batch.target_lengths)
         return Losses(tokens, length, wanted)
 
-    def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
-        """The best output among those of the k most likely lengths; see `ftor.networks.decoding`."""
-        allowed = self._allowed_lengths(batch, constraint)
-        return decoding.decode(self, batch, k, constraint.search, allowed).outputs()
-
-    def n_best(self, batch: SourceBatch, k: int, n: int, constraint: Constraint) -> list[list[Output]]:
-        """See `Network.n_best`. Exact for the independent decoder; see `ftor.networks.n_best`."""
-        allowed = self._allowed_lengths(batch, constraint)
-        found = n_best_outputs(self, batch, k, n, constraint.search and constraint.n_best, allowed)
-        ranked = [best_first(some) for some in found]
-        greedy = isinstance(self.decoder, AutoregressiveDecoder)
-        rows = [row for row, some in enumerate(ranked) if greedy or not some]
-        if rows:  # the answer is not the best of the beam, or the grammar derives nothing
-            left = batch.take(torch.tensor(rows, device=batch.source.device))
-            answers = Transducer.decode(self, left, k, constraint)
-            for row, answer in zip(rows, answers, strict=True):
-                ranked[row] = with_answer(answer, ranked[row], n)
-        return [some[:n] for some in ranked]
-
-    @torch.no_grad()
-    def score(
-        self, batch: SourceBatch, outputs: Sequence[Sequence[int]], constrained: bool = False
-    ) -> list[TokenScores]:
-        """See `Network.score`. Every output must be one that its source can reach."""
-        longest = max(map(len, outputs))
-        splits = self.config.reordered(batch.source.shape[1], longest)
-        if len(outputs) > 1 and len(outputs) * splits**3 > decoding.SPLITS_AT_ONCE:
-            half = len(outputs) // 2
-            rows = torch.arange(len(outputs), device=batch.source.device)
-            return [
-                *self.score(batch.take(rows[:half]), outputs[:half], constrained),
-                *self.score(batch.take(rows[half:]), outputs[half:], constrained),
-            ]
-        if len(outputs) == 1:
-            decoding.check_length(self.config, batch.source.shape[1], 0)
-            decoding.check_length(self.config, 0, longest)
-        choices, lengths = padded_rows(outputs, batch.source.device)
-        reading = self.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
-        if isinstance(self.decoder, AutoregressiveDecoder):
-            p = self._write(batch, reading, lengths, choices)[1]
-        else:
-            p = self.token_probabilities(batch, reading, lengths).gather(-1, choices[..., None]).squeeze(-1)
-        log_p = (p + FLOOR if constrained else p.clamp(min=torch.finfo(p.dtype).tiny)).log()
-        length_scores = reading.fertility.log_prob_length(lengths)
-        scores = zip(log_p.tolist(), length_scores.tolist(), outputs, strict=True)
-        return [TokenScores(tokens[: len(output)], length) for tokens, length, output in scores]
-
-    def _allowed_lengths(self, batch: SourceBatch, constraint: Constraint) -> Tensor | None:
-        """A mask (most + 1,) of the lengths that outputs may have; None: any."""
-        most = self.config.longest_target(batch.source.shape[1])
-        return None if constraint.lengths is None else constraint.lengths(most)
-
-    def fit_reader(self, vectors: Tensor) -> None:
+    def fit_reader(self, vectors: Tensor, top: Mapping[str, Tensor] | None = None) -> None:
         """See `Network.fit_reader`."""
         assert self.contextual is not None
         self.contextual.fit(vectors)
+        if top is not None:
+            assert self.reader is not None
+            self.reader.load_state_dict(top)
 
-    def longest_output(self, positions: int) -> int:
-        """Every source position is copied at most `max_fertility` times."""
-        return self.config.longest_target(positions)
+    def fit_names(self, vectors: Tensor, seen: Tensor) -> None:
+        """See `Network.fit_names`."""
+        assert self.decoder.names is not None
+        copies = self.classes - len(vectors)  # these classes have no names
+        self.decoder.names.fit(F.pad(vectors, (0, 0, copies, 0)), F.pad(seen, (copies, 0), value=True))
+
+    @property
+    def reader_parameters(self) -> int:
+        """How many parameters of a pretrained reader are trained."""
+        parameters = [] if self.reader is None else self.reader.parameters()
+        return sum(parameter.numel() for parameter in parameters if parameter.requires_grad)
 
     def explain(self, batch: SourceBatch, lengths: Tensor) -> tuple[Reading, Alignment]:
         """How sources are aligned with outputs of `lengths` (B,)."""
-        reading = self.read(batch.source, batch.source_lengths, batch.emphasised, batch.vectors)
+        reading = self.read(batch)
         return reading, self.align(reading, lengths)
 
     def token_probabilities(self, batch: SourceBatch, reading: Reading, lengths: Tensor) -> Tensor:
-        """P(y_o | x, l) of each choice, (B, L, V) or with copying (B, L, V + n).
-
-        Not for autoregressive decoders, in which it depends on the tokens before.
-        """
+        """See `SearchingNetwork.token_probabilities`."""
         assert isinstance(self.decoder, IndependentDecoder)
         alignment = self.align(reading, lengths).marginals
         return self._mixture(batch, self.decoder(reading.context).exp(), alignment)
 
     def best_tokens(self, batch: SourceBatch, reading: Reading, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """The most likely choices and their probabilities, (B, L) each.
+        """As of all networks. With an autoregressive decoder, each is the best given those before it."""
+        if isinstance(self.decoder, AutoregressiveDecoder):
+            return self._write(batch, reading, lengths)
+        return super().best_tokens(batch, reading, lengths)
 
-        With an autoregressive decoder, each is the best given those before it.
-        """
-        decoder = self.decoder
-        if not isinstance(decoder, AutoregressiveDecoder):
-            p, best = self.token_probabilities(batch, reading, lengths).max(-1)
-            return best, p
-        return self._write(batch, reading, lengths)
+    def given_tokens(self, batch: SourceBatch, reading: Reading, lengths: Tensor, choices: Tensor) -> Tensor:
+        """As of all networks. With an autoregressive decoder, each given those before it."""
+        if isinstance(self.decoder, AutoregressiveDecoder):
+            return self._write(batch, reading, lengths, choices)[1]
+        return super().given_tokens(batch, reading, lengths, choices)
 
     def _write(
         self, batch: SourceBatch, reading: Reading, lengths: Tensor, given: Tensor | None = None
@@ -333,7 +295,7 @@ class Transducer(Network):
         return scores, choices
 
     def _mixture(self, batch: SourceBatch, translations: Tensor, alignment: Tensor) -> Tensor:
-        """P(y_o | x, l) of each class: (B, L, V); with copying then of each source token: (B, L, V + n).
+        """P(y_o | x, l) of each class: (B, L, V); with copying then of each copy: (B, L, V + n·C).
 
         The probability of a token is the sum over its class and all its copies. It is stored at the class if
         the token has one, else at the first copy.
@@ -341,9 +303,12 @@ class Transducer(Network):
         by_class = alignment.flatten(1, 2).mT @ translations.flatten(1, 2)
         if batch.copies is None:
             return by_class
-        copy = (alignment * translations[..., COPY, None]).sum(2).mT  # (B, L, n): a copy of source token i
-        by_class[..., COPY] = 0
         choices = batch.copies.choices
+        kinds = choices.shape[1] // batch.source.shape[1]
+        # (B, L, n·C): source token i, then with the next one, …
+        each = [(alignment * translations[..., kind, None]).sum(2).mT for kind in range(kinds)]
+        copy = torch.stack(each, -1).flatten(2)
+        by_class[..., :kinds] = 0
         mixture = F.pad(by_class, (0, choices.shape[1]))
         places = choices.clamp(min=0)[:, None, :].expand_as(copy)
         return mixture.scatter_add(-1, places, copy * (choices >= 0)[:, None, :])

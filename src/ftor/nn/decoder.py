@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ftor.nn.name_scores import NameScores
 from ftor.nn.padding import padded, real_positions
 from ftor.ops.check import check_dropout, check_shape, check_size
 
@@ -16,7 +17,11 @@ LSTMState = tuple[Tensor, Tensor]
 
 
 class _Decoder(nn.Module):
-    """A hidden layer, and an output layer for each copy. The arguments are those of `IndependentDecoder`."""
+    """A hidden layer, and an output layer for each copy. The arguments are those of `IndependentDecoder`.
+
+    Attributes:
+        names: scores classes by their names, too. None: it does not.
+    """
 
     def __init__(
         self, width: int, classes: int, max_fertility: int = 4, hidden: int = 128, dropout: float = 0.1
@@ -31,11 +36,14 @@ class _Decoder(nn.Module):
         self.hidden = nn.Linear(width, hidden)
         self.output = nn.Linear(hidden, max_fertility * classes)
         self.dropout = nn.Dropout(dropout)
+        self.names: NameScores | None = None
 
     def _logits(self, hidden: Tensor) -> Tensor:
         """(…, m) → (…, d, V)."""
-        by_copy: Tensor = self.output(self.dropout(F.elu(hidden))).to(self.output.weight.dtype)
-        return by_copy.view(*hidden.shape[:-1], self.max_fertility, self.classes)
+        active = self.dropout(F.elu(hidden))
+        by_copy: Tensor = self.output(active).to(self.output.weight.dtype)
+        by_copy = by_copy.view(*hidden.shape[:-1], self.max_fertility, self.classes)
+        return by_copy if self.names is None else self.names(active, by_copy)
 
 
 class IndependentDecoder(_Decoder):

@@ -7,7 +7,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-from ftor.text.vocabulary import COPY, SOURCE_SPECIALS, UNKNOWN
+from ftor.text.vocabulary import SOURCE_SPECIALS, UNKNOWN
 
 NO_CLASS = -1
 """The target class of a token that is not in the vocabulary."""
@@ -24,12 +24,16 @@ class Batch:
         source_lengths: (B,).
         target: (B, L) classes. NO_CLASS for a token that is not in the vocabulary.
         target_lengths: (B,).
-        copyable: (B, n, L) whether the target token is a copy of the source token. None without copying.
+        copyable: (B, n, L) whether the target token is a copy of the source token, or of as many from it
+            on as its class says. None without copying.
         aligned: (B, n, L) whether the alignment warm-up aligns the two tokens. None without warm-up.
         rows: (B,) the numbers of the pairs in their `EncodedPairs`.
         emphasised: (B, n) e, 1 for the tokens to emphasise, else 0. None without emphasis.
         aligns_fertilities: whether the warm-up also teaches fertilities.
-        vectors: (B, n, E) of source tokens in their context. None without a pretrained reader.
+        vectors: (B, n, E) of source tokens in their context; of their pieces (B, P, 2·E), if layers of the
+            pretrained reader are trained. None without a pretrained reader.
+        piece_positions: (B, P) the source position of each piece. None without pieces.
+        copy_classes: how many target classes, from the first, stand for copies. Ignored without copying.
     """
 
     source: Tensor
@@ -42,6 +46,8 @@ class Batch:
     emphasised: Tensor | None = None
     aligns_fertilities: bool = False
     vectors: Tensor | None = None
+    piece_positions: Tensor | None = None
+    copy_classes: int = 1
 
     def with_unknown_words(self, share: float) -> Self:
         """The same batch with a random share of the source words replaced by UNKNOWN."""
@@ -62,12 +68,12 @@ class Batch:
 
 @dataclass(frozen=True)
 class Copies:
-    """The copies of the source tokens of a batch.
+    """The copies of the source tokens of a batch, C of each: of the token itself, with the next one, ….
 
     Attributes:
-        choices: (B, n) the choice that a copy of each source token is: its class, or else V + the first
-            position of the same token. NO_CLASS if it cannot be copied.
-        trained: (B, n) whether training treats this choice as a copy.
+        choices: (B, n·C) the choice that each copy is: its class, or else V + the first place of the same
+            copy. NO_CLASS if there is no such copy.
+        trained: (B, n·C) whether training treats this choice as a copy.
     """
 
     choices: Tensor
@@ -82,10 +88,12 @@ class SourceBatch:
         source: (B, n) ids.
         source_lengths: (B,).
         copies: the copies of the source tokens. None without copying.
-        columns: (B, T + n) the choice of each terminal of a grammar, then of the copy of each source token.
+        columns: (B, T + n·C) the choice of each terminal of a grammar, then of the copies of source tokens.
             NO_CLASS if there is none. None without a grammar.
         emphasised: (B, n) e, 1 for the tokens to emphasise, else 0. None without emphasis.
-        vectors: (B, n, E) of source tokens in their context. None without a pretrained reader.
+        vectors: (B, n, E) of source tokens in their context; of their pieces (B, P, 2·E), if layers of the
+            pretrained reader are trained. None without a pretrained reader.
+        piece_positions: (B, P) the source position of each piece. None without pieces.
     """
 
     source: Tensor
@@ -94,6 +102,7 @@ class SourceBatch:
     columns: Tensor | None = None
     emphasised: Tensor | None = None
     vectors: Tensor | None = None
+    piece_positions: Tensor | None = None
 
     def take(self, rows: Tensor) -> Self:
         """The given rows of the batch."""
@@ -104,17 +113,18 @@ class SourceBatch:
         return self._map(lambda tensor: tensor.to(device))
 
     def as_trained(self, choices: Tensor) -> Tensor:
-        """The classes that training would use for `choices` (B,): COPY for tokens of the source."""
+        """The classes that training would use for `choices` (B,): those of copies for source tokens."""
         if self.copies is None:
             return choices
-        copied = ((self.copies.choices == choices[:, None]) & self.copies.trained).any(1)
-        return choices.masked_fill(copied, COPY)
+        copied = (self.copies.choices == choices[:, None]) & self.copies.trained
+        kinds = copied.view(*self.source.shape, -1).any(1)  # copies of one token, of two, …
+        return torch.where(copied.any(1), kinds.long().argmax(1), choices)
 
     def _map(self, change: Callable[[Tensor], Tensor]) -> Self:
         copies = self.copies and Copies(change(self.copies.choices), change(self.copies.trained))
         others = (
             None if tensor is None else change(tensor)
-            for tensor in (self.columns, self.emphasised, self.vectors)
+            for tensor in (self.columns, self.emphasised, self.vectors, self.piece_positions)
         )
         return type(self)(change(self.source), change(self.source_lengths), copies, *others)
 

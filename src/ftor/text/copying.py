@@ -1,11 +1,11 @@
-"""The rules by which target tokens are copies of source tokens."""
+"""The rules by which target tokens are copies of source tokens, or of several of them in a row."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from ftor.config import DataConfig
-from ftor.text.forms import form
+from ftor.text.forms import MOST_WORDS, SNAKE, form, snake
 
 
 @dataclass(frozen=True)
@@ -30,21 +30,35 @@ class Copying:
         kinds = config.copy_vocabulary == "open", config.copy_case == "any"
         return cls(*kinds, frozenset(config.no_copy), tuple(config.copy_forms.split()))
 
-    def written(self, token: str) -> str:
-        """What a copy of a source token is written as."""
-        return form(token, self.forms)
+    @property
+    def most_words(self) -> int:
+        """How many source tokens in a row one target token may be a copy of."""
+        return MOST_WORDS if SNAKE in self.forms else 1
+
+    def written(self, source: Sequence[str]) -> list[str | None]:
+        """What copies of source tokens are written as. None if there is no such copy.
+
+        Of each token in turn: itself, then with the one after it, and so on up to `most_words` tokens.
+        """
+        written: list[str | None] = []
+        for first, token in enumerate(source):
+            written.append(form(token, self.forms))
+            ends = range(first + 2, first + self.most_words + 1)
+            written += [snake(source[first:end]) if end <= len(source) else None for end in ends]
+        return written
 
     def key(self, token: str) -> str:
-        """The key of a target token. It is a copy of the source tokens whose `source_key` is the same."""
+        """The key of a target token. It is a copy of the source tokens that are written with the same key."""
         return token.lower() if self.any_case else token
 
-    def source_key(self, token: str) -> str:
-        """The key of a source token."""
-        return self.key(self.written(token))
-
-    def keys(self, source: Iterable[str]) -> set[str]:
-        """The keys of the tokens of a source."""
-        return {self.source_key(token) for token in source}
+    def keys(self, source: Sequence[str]) -> dict[str, int]:
+        """The keys of the copies of a source, and the class of each: one less than its number of tokens."""
+        keys: dict[str, int] = {}
+        for place, written in enumerate(self.written(source)):
+            if written is not None:
+                key, words = self.key(written), place % self.most_words
+                keys[key] = min(words, keys.get(key, words))
+        return keys
 
     def is_copy(self, token: str, source_keys: Collection[str]) -> bool:
         """Whether training treats a target token as a copy, given the keys of its source."""

@@ -36,8 +36,10 @@ class EncodedPairs:
         self._emphasised = vocabularies.emphasised([p.source for p in pairs], [p.emphasis for p in pairs])
         if vocabularies.copying is not None:
             numbers: dict[str, int] = {}
-            copying, start = vocabularies.copying, [NO_STRING] if vocabularies.start_token else []
-            self._source_strings = _numbered([p.source for p in pairs], copying.source_key, start, numbers)
+            copying = vocabularies.copying
+            start = [NO_STRING] * (copying.most_words if vocabularies.start_token else 0)
+            copies = [copying.written(pair.source) for pair in pairs]
+            self._source_strings = _numbered(copies, copying.key, start, numbers)
             self._target_strings = _numbered([p.target for p in pairs], copying.key, [], numbers)
 
     def _numbers(self, pair: Pair) -> tuple[list[int], list[int]]:
@@ -59,11 +61,15 @@ class EncodedPairs:
     def batch(self, rows: Tensor, with_alignments: bool = False) -> Batch:
         """The batch of the pairs with the numbers `rows` (B,)."""
         copyable = aligned = None
+        source, target = self.source.padded(rows, padding=PAD), self.target.padded(rows, padding=0)
         if self.vocabularies.copying is not None:
+            kinds = self.vocabularies.copy_classes
             source_strings = self._source_strings.padded(rows, padding=NO_STRING)
             target_strings = self._target_strings.padded(rows, padding=NO_STRING - 1)
-            copyable = source_strings[:, :, None] == target_strings[:, None, :]
-        source, target = self.source.padded(rows, padding=PAD), self.target.padded(rows, padding=0)
+            # By the class of each target: copies of one token, of two, …
+            kind = target.clamp(min=0, max=kinds - 1)[:, None, :].expand(-1, source.shape[1], -1)
+            strings = source_strings.view(*source.shape, kinds).gather(2, kind)
+            copyable = strings == target_strings[:, None, :]
         if with_alignments and self._aligned is not None:
             aligned = torch.zeros(len(rows), source.shape[1], target.shape[1], dtype=torch.bool)
             for place, row in enumerate(rows.tolist()):
@@ -73,16 +79,21 @@ class EncodedPairs:
         lengths = self.source.lengths[rows], self.target.lengths[rows]
         tensors = source, lengths[0], target, lengths[1], copyable, aligned, rows, emphasised
         reader, start = self.vocabularies.reader, self.vocabularies.start_token
-        vectors = None
+        read: tuple[Tensor | None, Tensor | None] = None, None
         if reader is not None:
-            vectors = reader.padded([self.pairs[row].source for row in rows.tolist()], start)
-        return Batch(*tensors, aligns_fertilities=self._align_fertilities, vectors=vectors)
+            read = reader.batch([self.pairs[row].source for row in rows.tolist()], start)
+        return Batch(*tensors, self._align_fertilities, *read, max(self.vocabularies.copy_classes, 1))
 
 
 def _numbered(
-    sentences: Sequence[Sequence[str]], key: Callable[[str], str], start: list[int], numbers: dict[str, int]
+    sentences: Sequence[Sequence[str | None]],
+    key: Callable[[str], str],
+    start: list[int],
+    numbers: dict[str, int],
 ) -> Ragged:
     """Number the tokens so that equal keys have equal numbers. `numbers` is updated."""
-    return Ragged(
-        [start + [numbers.setdefault(key(token), len(numbers)) for token in tokens] for tokens in sentences]
-    )
+
+    def number(token: str | None) -> int:
+        return NO_STRING if token is None else numbers.setdefault(key(token), len(numbers))
+
+    return Ragged([[*start, *map(number, tokens)] for tokens in sentences])

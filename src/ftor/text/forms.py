@@ -1,4 +1,7 @@
-"""Forms in which words of a sentence stand in its target: `seventh` as 7, `7pm` as 1900, `bob` as "bob"."""
+"""Forms in which words of a sentence stand in its target: `seventh` as 7, `7pm` as 1900, `bob` as "bob".
+
+One form is that of several words: `san francisco` as `san_francisco`.
+"""
 
 import re
 from collections import Counter
@@ -13,6 +16,7 @@ _ONES, _TENS = _NUMBERS.split()[:20], _NUMBERS.split()[20:]
 _IRREGULAR = {"one": "first", "two": "second", "three": "third", "five": "fifth", "eight": "eighth"}
 _IRREGULAR |= {"nine": "ninth", "twelve": "twelfth"}
 _NUMBERED = re.compile(r"(\d+)(st|nd|rd|th)")
+_WORD = re.compile(r"\w+(-\w+)*")
 _HOUR = re.compile(r"(\d{1,2})(?::?(\d\d))?(am|pm)")
 
 LEAST_TYPES = 3
@@ -61,12 +65,26 @@ FORMS: dict[str, Callable[[str], str | None]] = {
     "double-quotes": lambda word: f'"{word}"',
     "single-quotes": lambda word: f"'{word}'",
 }
-"""The rules by name. Each gives the form of a word, or None if it does not apply."""
+"""The rules for single words by name. Each gives the form of a word, or None if it does not apply."""
+
+
+SNAKE = "snake"
+"""The rule by which several words in a row are one target token."""
+MOST_WORDS = 4
+"""How many words such a token has at most."""
+
+
+def snake(words: Sequence[str]) -> str | None:
+    """Several words in lower case, with underscores between them. None if they are no words."""
+    if len(words) < 2 or not all(_WORD.fullmatch(word) for word in words):
+        return None
+    return "_".join(words).replace("-", "_").lower()
 
 
 def form(word: str, rules: Sequence[str]) -> str:
     """The form of a word by the first rule that applies, or the word itself."""
-    return next((found for rule in rules if (found := FORMS[rule](word)) is not None), word)
+    changes = (FORMS[rule] for rule in rules if rule in FORMS)
+    return next((found for change in changes if (found := change(word)) is not None), word)
 
 
 class Evidence(NamedTuple):
@@ -89,20 +107,19 @@ def explained(pairs: Sequence[Pair]) -> list[Evidence]:
     """The rules that explain target tokens of pairs, and what each of them explains.
 
     A rule follows if it explains several tokens that only one pair has, and if the words that it changes
-    stand in the targets in this form. A rule that adds something to every word, such as quotes, changes those
-    words whose forms some target has.
+    stand in the targets in this form. A rule that changes every word, such as one that adds quotes, or any
+    words in a row, changes those whose forms some target has.
     """
     pairs_with = Counter(token for pair in pairs for token in set(pair.target))
     found = []
-    for rule, change in FORMS.items():
-        everywhere = change("x") is not None
+    for rule in (*FORMS, SNAKE):
+        everywhere = rule == SNAKE or FORMS[rule]("x") is not None
         count = applied = right = 0
         examples, rare = dict[str, str](), set[str]()
         for pair in pairs:
             target, source = set(pair.target), set(pair.source)
-            for word in sorted(source):
-                written = change(word)
-                if written is None or written in source or (everywhere and written not in pairs_with):
+            for word, written in sorted(_changed(rule, pair.source).items()):
+                if written in source or (everywhere and written not in pairs_with):
                     continue
                 applied += 1
                 if written in target:
@@ -115,3 +132,15 @@ def explained(pairs: Sequence[Pair]) -> list[Evidence]:
             follows = len(rare) >= LEAST_TYPES and right >= LEAST_SHARE * applied
             found.append(Evidence(rule, count, tuple(examples.items())[:3], follows))
     return found
+
+
+def _changed(rule: str, source: Sequence[str]) -> dict[str, str]:
+    """The words of a source that a rule changes, and their forms. Words in a row have spaces between them."""
+    if rule == SNAKE:
+        rows = (
+            source[first : first + count]
+            for count in range(2, MOST_WORDS + 1)
+            for first in range(len(source) - count + 1)
+        )
+        return {" ".join(row): written for row in rows if (written := snake(row)) is not None}
+    return {word: written for word in source if (written := FORMS[rule](word)) is not None}

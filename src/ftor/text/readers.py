@@ -1,21 +1,24 @@
 """Pretrained encoders that read sentences: one vector for each word in its context.
 
-An encoder is frozen, so each sentence is read once. The vectors of a set of sentences are kept in a file that
-is named by its content: the encoder and the sentences.
+Layers that are frozen read each sentence once. If all of them are, the vectors of a set of sentences are kept
+in a file that is named by its content: the encoder and the sentences.
 """
 
+import copy
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from platformdirs import user_cache_path
+from torch import nn
 
 from ftor.errors import FtorError
 from ftor.files import write_atomically
+from ftor.nn.top_layers import NO_POSITION, PADDING, TopLayers
 from ftor.ops.arrays import Array
 
 AT_ONCE = 32
@@ -26,10 +29,24 @@ UNUSED = "pooler."
 """Weights that are not used, and random if the folder lacks them."""
 
 Tokens = tuple[str, ...]
+WordOf = Sequence[int | None]
+"""The word of each piece of a sentence, None for special pieces."""
+
+
+class Vectors(NamedTuple):
+    """What a network reads of a batch of sentences.
+
+    Attributes:
+        values: (B, n, E) of words; or of pieces (B, P, 2·E), if layers are trained.
+        positions: (B, P), where the word of each piece is; None for words.
+    """
+
+    values: torch.Tensor
+    positions: torch.Tensor | None = None
 
 
 class Reader:
-    """A pretrained encoder of transformers, frozen. It needs `ftor[pretrained]`.
+    """A pretrained encoder of transformers. It needs `ftor[pretrained]`.
 
     The vector of a word is the mean over its pieces and over all layers. The first vector of a sentence is
     that of the special token before it.
@@ -37,10 +54,16 @@ class Reader:
     Args:
         name: a folder in transformers' layout, or a name on the hub.
         cache: the folder of files with vectors. The default is in the user's cache.
+        folder: where the encoder is, if not where `name` says.
+
+    Attributes:
+        trained: how many of its layers are trained, from the last.
     """
 
-    def __init__(self, name: str, cache: Path | None = None) -> None:
-        self.name = name
+    trained = 0
+
+    def __init__(self, name: str, cache: Path | None = None, folder: Path | None = None) -> None:
+        self.name, self._place = name, str(folder or name)
         self._cache = cache or user_cache_path("ftor", appauthor=False) / "readers"
         self._known: dict[Tokens, Array] = {}
 
@@ -51,9 +74,14 @@ class Reader:
 
     @property
     def parameters(self) -> int:
-        """How many parameters are read. None of them is trained."""
+        """How many parameters are read."""
         named = self._encoder[0].named_parameters()
         return sum(parameter.numel() for name, parameter in named if not name.startswith(UNUSED))
+
+    @property
+    def sha256(self) -> str:
+        """The checksum of the weights and of the tokenizer."""
+        return self._fingerprint.hex()
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> None:
         """Read the vectors of sentences from a file, or compute them and write the file."""
@@ -84,28 +112,36 @@ class Reader:
             self._known.update(zip(new, self._compute(new), strict=True))
         return [self._known[tokens] for tokens in wanted]
 
-    def padded(self, sentences: Sequence[Sequence[str]], start: bool) -> torch.Tensor:
-        """The vectors of sentences (B, n, E), 0 past their ends; with the start position if `start`."""
+    def batch(self, sentences: Sequence[Sequence[str]], start: bool) -> Vectors:
+        """What a network reads of sentences, with the start position if `start`."""
         rows = [torch.from_numpy(vectors[not start :]) for vectors in self.vectors(sentences)]
-        return torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+        return Vectors(torch.nn.utils.rnn.pad_sequence(rows, batch_first=True))
+
+    def top_weights(self) -> dict[str, torch.Tensor] | None:
+        """The pretrained weights of the layers that are trained, if any are."""
+        return None
+
+    def _compute(self, sentences: Sequence[Tokens]) -> list[Array]:
+        found: dict[int, Array] = {}
+        for row, layers, word_of in self._layers(sentences):
+            found[row] = _pooled(layers.mean(0), word_of, len(sentences[row])).numpy()
+        return [found[row] for row in range(len(sentences))]
 
     @torch.no_grad()
-    def _compute(self, sentences: Sequence[Tokens]) -> list[Array]:
+    def _layers(self, sentences: Sequence[Tokens]) -> Iterator[tuple[int, torch.Tensor, WordOf]]:
+        """The number of each sentence, the states (N + 1, P, E) of its pieces, and the words of these."""
         encoder, tokenizer = self._encoder
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
-        found: dict[int, Array] = {}
         for first in range(0, len(order), AT_ONCE):
             rows = order[first : first + AT_ONCE]
             texts = [list(sentences[row]) for row in rows]
             batch = tokenizer(
                 texts, is_split_into_words=True, padding=True, truncation=True, return_tensors="pt"
             )
-            layers = encoder(**batch, output_hidden_states=True).hidden_states
-            states = torch.stack(layers).mean(0)
+            layers = torch.stack(encoder(**batch, output_hidden_states=True).hidden_states, 1)
             for place, row in enumerate(rows):
-                words = len(sentences[row])
-                found[row] = _pooled(states[place], batch.word_ids(place), words).numpy()
-        return [found[row] for row in range(len(sentences))]
+                pieces = int(batch["attention_mask"][place].sum())
+                yield row, layers[place, :, :pieces], batch.word_ids(place)[:pieces]
 
     @cached_property
     def _fingerprint(self) -> bytes:
@@ -138,12 +174,115 @@ class Reader:
         verbosity = transformers.utils.logging.get_verbosity()
         transformers.utils.logging.set_verbosity_error()  # it tells of weights that are not used here
         try:
-            return getattr(transformers, part).from_pretrained(self.name)
+            return getattr(transformers, part).from_pretrained(self._place)
         except (OSError, ValueError) as error:
             reason = " ".join(str(error).split())[:200]
-            raise FtorError(f"model.reader: {self.name}: not a pretrained encoder: {reason}") from None
+            raise FtorError(
+                f"model.reader: {self.name}: not a pretrained encoder: {reason}; a folder of this name in a "
+                "data folder would be read instead"
+            ) from None
         finally:
             transformers.utils.logging.set_verbosity(verbosity)
+
+
+class TrainedReader(Reader):
+    """A pretrained encoder whose last layers are trained as part of a network.
+
+    What the frozen layers make of sentences is computed once, and kept in memory.
+
+    Args:
+        name, folder: as of `Reader`.
+        trained: how many layers are trained.
+    """
+
+    def __init__(self, name: str, trained: int, folder: Path | None = None) -> None:
+        super().__init__(name, folder=folder)
+        self.trained = trained
+        self._known_pieces: dict[Tokens, tuple[torch.Tensor, WordOf]] = {}
+
+    @property
+    def frozen(self) -> int:
+        """How many layers are frozen."""
+        layers = int(self._described.num_hidden_layers)
+        if self.trained > layers:
+            raise FtorError(
+                f"model.reader_layers: expected at most {layers}, which {self.name} has, found {self.trained}"
+            )
+        return layers - self.trained
+
+    def prepare(self, sentences: Sequence[Sequence[str]]) -> None:
+        """No file is written: what is kept changes in training."""
+
+    def batch(self, sentences: Sequence[Sequence[str]], start: bool) -> Vectors:
+        """See `Reader.batch`. Vectors are those of pieces: see `TopLayers`."""
+        wanted = [tuple(tokens) for tokens in sentences]
+        self._read({tokens for tokens in wanted if tokens not in self._known_pieces}, wanted)
+        pieces, positions = [], []
+        for tokens in wanted:
+            states, word_of = self._known_pieces[tokens]
+            first = 0 if start else NO_POSITION
+            places = [NO_POSITION if word is None else word + start for word in word_of]
+            pieces.append(states)
+            positions.append(torch.tensor([first, *places[1:]]))
+        return Vectors(
+            torch.nn.utils.rnn.pad_sequence(pieces, batch_first=True),
+            torch.nn.utils.rnn.pad_sequence(positions, batch_first=True, padding_value=PADDING),
+        )
+
+    def _read(self, new: set[Tokens], wanted: Sequence[Tokens]) -> None:
+        """Compute what the frozen layers make of new sentences."""
+        known, sentences = self._known_pieces, sorted(new)
+        if len(known) + len(new) > KEPT:
+            self._known_pieces = {tokens: known[tokens] for tokens in wanted if tokens in known}
+        for row, layers, word_of in self._layers(sentences):
+            below = layers[: self.frozen + 1]
+            self._known_pieces[sentences[row]] = torch.cat([below[-1], below.sum(0)], -1), word_of
+
+    def top_layers(self) -> TopLayers:
+        """The layers that are trained, with random weights."""
+        encoder = self._from_description()
+        _cut(encoder, self.frozen, self._described.num_hidden_layers)
+        return TopLayers(encoder, self.frozen + 1)
+
+    def top_weights(self) -> dict[str, torch.Tensor]:
+        """See `Reader.top_weights`."""
+        encoder = copy.deepcopy(self._encoder[0])
+        _cut(encoder, self.frozen, self._described.num_hidden_layers)
+        return TopLayers(encoder, self.frozen + 1).state_dict()
+
+    def _from_description(self) -> nn.Module:
+        import transformers  # here, as it is an extra and takes seconds
+
+        encoder: nn.Module = transformers.AutoModel.from_config(self._described)
+        return encoder
+
+
+class _GivenStates(nn.Module):
+    """Stands for the embeddings of an encoder, whose layers then read given states."""
+
+    def forward(self, *_: object, inputs_embeds: torch.Tensor, **__: object) -> torch.Tensor:
+        return inputs_embeds
+
+
+def _cut(encoder: nn.Module, frozen: int, layers: int) -> None:
+    """Leave an encoder only the layers after the frozen ones. It then reads states, not ids."""
+    stacks = [
+        (parent, name, child)
+        for parent in encoder.modules()
+        for name, child in parent.named_children()
+        if isinstance(child, nn.ModuleList) and len(child) == layers
+    ]
+    if len(stacks) != 1 or not isinstance(getattr(encoder, "embeddings", None), nn.Module):
+        raise FtorError(f"model.reader_layers: {type(encoder).__name__} is not a stack of layers")
+    parent, name, stack = stacks[0]
+    setattr(parent, name, nn.ModuleList(list(stack)[frozen:]))
+    encoder.embeddings = _GivenStates()
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.register_module("pooler", None)
+    for parameter in encoder.parameters():  # such as biases of positions, which frozen layers share
+        parameter.requires_grad_(False)
+    for parameter in getattr(parent, name).parameters():
+        parameter.requires_grad_(True)
 
 
 def _save(path: Path, table: Array) -> None:
@@ -151,7 +290,7 @@ def _save(path: Path, table: Array) -> None:
         np.save(file, table)
 
 
-def _pooled(states: torch.Tensor, word_of: Sequence[int | None], words: int) -> torch.Tensor:
+def _pooled(states: torch.Tensor, word_of: WordOf, words: int) -> torch.Tensor:
     """The mean state (1 + words, E) of the pieces of each word, after the state of the first piece.
 
     A word without pieces, such as one that the encoder is too short for, has the state of the first piece.

@@ -11,7 +11,7 @@ from ftor.text.copying import Copying
 from ftor.text.emphasis import indicators
 from ftor.text.readers import Reader
 from ftor.text.reading import DataError, Pair
-from ftor.text.vocabulary import COPY, PAD, SOURCE_SPECIALS, START, UNKNOWN, Vocabulary
+from ftor.text.vocabulary import PAD, SOURCE_SPECIALS, START, UNKNOWN, Vocabulary
 
 
 class Vocabularies:
@@ -19,7 +19,8 @@ class Vocabularies:
 
     Args:
         source, target: the tokens.
-        copying: the copy rules. The first target class then stands for a copy. None without copying.
+        copying: the copy rules. The first target class then stands for a copy of a token, the next for one of
+            two tokens in a row, and so on, if there are such copies. None without copying.
         start_token: whether a start position comes before each source.
         lowercase: whether source words are lowercased to look them up.
 
@@ -38,7 +39,8 @@ class Vocabularies:
         lowercase: bool = False,
     ) -> None:
         self.source = Vocabulary(source, SOURCE_SPECIALS)
-        self.target = Vocabulary(target, specials=int(copying is not None))
+        self.copy_classes = 0 if copying is None else copying.most_words
+        self.target = Vocabulary(target, specials=self.copy_classes)
         self.copying, self.start_token, self.lowercase = copying, start_token, lowercase
         if copying is not None:
             # The class of a copied token, by its key. If classes share a key, the first counts.
@@ -64,7 +66,7 @@ class Vocabularies:
         """
         not_copied = []
         for pair in pairs:
-            keys = copying.keys(pair.source) if copying else ()
+            keys = copying.keys(pair.source) if copying else {}
             not_copied.append([t for t in pair.target if copying is None or not copying.is_copy(t, keys)])
         sources = (tuple(map(str.lower, pair.source)) if lowercase else pair.source for pair in pairs)
         source = Vocabulary.of(sources, 0).tokens
@@ -86,10 +88,12 @@ class Vocabularies:
         return tuple(dict.fromkeys(token for token in tokens if self.word(token) not in self.source))
 
     def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
-        """The class of each target token: COPY if training treats it as a copy, else its own."""
-        keys = self.copying.keys(source) if self.copying else ()
+        """The class of each target token: that of a copy if training treats it as one, else its own."""
+        keys = self.copying.keys(source) if self.copying else {}
         return [
-            COPY if self.copying and self.copying.is_copy(token, keys) else self.target.get(token, NO_CLASS)
+            keys[self.copying.key(token)]
+            if self.copying and self.copying.is_copy(token, keys)
+            else self.target.get(token, NO_CLASS)
             for token in target
         ]
 
@@ -101,10 +105,11 @@ class Vocabularies:
         return tuple(self.copying.is_copy(token, keys) for token in output)
 
     def output(self, choices: Sequence[int], source: Sequence[str]) -> tuple[str, ...]:
-        """The tokens of an output. Choice V + i is the i-th token of `source`, with its start."""
+        """The tokens of an output. Choice V + i is the i-th copy of tokens of `source`, with its start."""
         classes = len(self.target)
+        written = [] if max(choices, default=0) < classes else self._written(source)
         return tuple(
-            self.target.token(choice) if choice < classes else self._written(source[choice - classes])
+            self.target.token(choice) if choice < classes else str(written[choice - classes])
             for choice in choices
         )
 
@@ -114,12 +119,9 @@ class Vocabularies:
         Raises:
             DataError: if it has a token that is neither a class nor a copy of a source token.
         """
-        copies = self._copies(source)[int(self.start_token) :] if self.copying is not None else []
-        copied = {
-            self._written(source[place]): choice
-            for place, choice in enumerate(copies)
-            if choice >= len(self.target)
-        }
+        written = self._written(source)
+        copies = zip(written, self._copies(source)[-len(written) :] if written else [], strict=True)
+        copied = {token: choice for token, choice in copies if choice >= len(self.target)}
         choices = []
         for token in output:
             choice = self.target.get(token, copied.get(token, NO_CLASS))
@@ -176,15 +178,18 @@ class Vocabularies:
             copies,
             columns,
             None if emphasised is None else emphasised.padded(rows, padding=0),
-            None if self.reader is None else self.reader.padded(sources, self.start_token),
+            *(() if self.reader is None else self.reader.batch(sources, self.start_token)),
         )
 
     def _copies(self, tokens: Sequence[str]) -> list[int]:
-        """The choice that a copy of each token is. The start position cannot be copied."""
+        """The choice that each copy of tokens is. The start position cannot be copied."""
         assert self.copying is not None
-        choices = [NO_CLASS] if self.start_token else []
+        choices = [NO_CLASS] * (self.copy_classes if self.start_token else 0)
         places: dict[str, int] = {}
-        for token in map(self.copying.written, tokens):
+        for token in self.copying.written(tokens):
+            if token is None:
+                choices.append(NO_CLASS)
+                continue
             place = places.setdefault(token, len(choices))
             choice = self.target.get(token, NO_CLASS)
             if choice == NO_CLASS:
@@ -193,18 +198,18 @@ class Vocabularies:
             choices.append(choice)
         return choices
 
-    def _written(self, token: str) -> str:
-        """What a copy of a source token is written as."""
-        return token if self.copying is None else self.copying.written(token)
+    def _written(self, tokens: Sequence[str]) -> list[str | None]:
+        """What copies of source tokens are written as; see `Copying.written`."""
+        return [] if self.copying is None else self.copying.written(tokens)
 
     def spelled(self, tokens: Sequence[str]) -> list[str]:
         """The spelling of copies of source tokens: that of their class, or else their own."""
-        if self.copying is None:
-            return []
-        copies = self._copies(tokens)[int(self.start_token) :]
+        written = self._written(tokens)
+        copies = self._copies(tokens)[-len(written) :] if written else []
         return [
-            self.target.token(copy) if NO_CLASS < copy < len(self.target) else self._written(token)
-            for token, copy in zip(tokens, copies, strict=True)
+            self.target.token(copy) if NO_CLASS < copy < len(self.target) else token
+            for token, copy in zip(written, copies, strict=True)
+            if token is not None
         ]
 
     def _columns(
@@ -219,8 +224,9 @@ class Vocabularies:
             return columns
         numbers = {terminal: number for number, terminal in enumerate(terminals)}
         for row, tokens in enumerate(sources):
-            for place, token in enumerate(tokens, int(self.start_token)):
-                number = numbers.get(self._written(token))
+            first = self.copy_classes if self.start_token else 0
+            for place, token in enumerate(self._written(tokens), first):
+                number = None if token is None else numbers.get(token)
                 if number is not None and columns[row, number] == NO_CLASS:
                     columns[row, number] = copies.choices[row, place]
         return torch.cat([columns, copies.choices], 1)

@@ -119,7 +119,8 @@ def _with_forms(pairs: list[Pair], data: DataConfig) -> list[Pair]:
     if not data.copy_forms or data.programs == GRAMMAR:
         return pairs
     written = Copying.of(data).written
-    return [replace(pair, source=(*pair.source, *map(written, pair.source))) for pair in pairs]
+    copies = ([token for token in written(pair.source) if token is not None] for pair in pairs)
+    return [replace(pair, source=(*pair.source, *forms)) for pair, forms in zip(pairs, copies, strict=True)]
 
 
 def _grammar_of_units(config: Config) -> Grammar | None:

@@ -38,8 +38,15 @@ def machine() -> dict[str, Any]:
 def pretrained_used(model: Model, data_folder: Path | None) -> dict[str, Any]:
     """The file of vectors and the reader that a new model uses here."""
     config, reader = model.config, model.vocabularies.reader
-    read = {} if reader is None else {"reader": {"name": reader.name, "parameters": reader.parameters}}
-    return vectors_used(config, data_folder) | read
+    if reader is None:
+        return vectors_used(config, data_folder)
+    read = {
+        "name": reader.name,
+        "parameters": reader.parameters,
+        "trained": model.network.reader_parameters,
+        "sha256": reader.sha256,
+    }
+    return vectors_used(config, data_folder) | {"reader": read}
 
 
 def vectors_used(config: Config, data_folder: Path | None) -> dict[str, Any]:

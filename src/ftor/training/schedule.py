@@ -1,4 +1,4 @@
-"""Learning rates: one for the span scorer, one for all other parameters, and how they change over steps."""
+"""Learning rates of the span scorer, of a pretrained reader and of all others, and how they change."""
 
 from typing import Any
 
@@ -9,19 +9,22 @@ from ftor.config import TrainingConfig
 
 
 def parameter_groups(network: nn.Module, settings: TrainingConfig) -> list[dict[str, Any]]:
-    """The parameters of the span scorer and all others, each group with its learning rate."""
-    scorer = [
-        parameter
-        for name, parameter in network.named_parameters()
-        if name.startswith(("reordering.hidden.", "reordering.output."))
-    ]
-    of_scorer = {id(parameter) for parameter in scorer}
-    others = [parameter for parameter in network.parameters() if id(parameter) not in of_scorer]
+    """The parameters that are trained, each group with its learning rate. The first has all others."""
     rate = settings.scorer_learning_rate
-    groups: list[dict[str, Any]] = [{"params": others, "full_lr": settings.learning_rate}]
-    if scorer:
-        groups.append({"params": scorer, "full_lr": settings.learning_rate if rate is None else rate})
-    return [group | {"lr": group["full_lr"]} for group in groups]
+    prefixes = {
+        ("reordering.hidden.", "reordering.output."): settings.learning_rate if rate is None else rate,
+        ("reader.",): settings.reader_learning_rate,
+    }
+    groups = {(): _group(settings.learning_rate)} | {names: _group(own) for names, own in prefixes.items()}
+    for name, parameter in network.named_parameters():
+        own = next((names for names in prefixes if name.startswith(names)), ())
+        if parameter.requires_grad:
+            groups[own]["params"].append(parameter)
+    return [group for names, group in groups.items() if group["params"] or not names]
+
+
+def _group(rate: float) -> dict[str, Any]:
+    return {"params": [], "full_lr": rate, "lr": rate}
 
 
 def set_learning_rates(

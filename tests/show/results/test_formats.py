@@ -73,6 +73,31 @@ def test_intervals_are_shown():
     assert values["interval"] == pytest.approx([55.0, 90.0])
 
 
+def test_runs_beyond_the_paper_have_a_column_where_there_are_some(found):
+    assert "beyond" not in grids(found["geo"])[0].header
+    records = [
+        *(parsing_run("geo-iid", 0, 0.8, 0.9), parsing_run("geo-iid-beyond", 0, 0.9, 0.95)),
+        parsing_run("geo-iid-beyond", 1, 0.8, 0.93),
+    ]
+    table = tables(records)["geo"]
+    comparison, seeds, details = grids(table)[:3]
+    assert comparison.header[-4:] == ("as shipped", "difference", "beyond", "difference")
+    assert comparison.lines[0][-2:] == ("94.0 ± 1.4", "+5.4†")
+    assert comparison.lines[2][-2:] == ("not run", "–")
+    assert comparison.lines[-1][-2:] == ("–", "–"), "there is no such experiment"
+    assert [line[3:6] for line in seeds.lines] == [
+        *(("as shipped", "1", "90.0"), ("beyond", "2", "93.0")),
+        *(("as shipped", "1", "80.0"), ("beyond", "2", "80.0")),
+    ]
+    assert [line[2] for line in details.lines] == ["as shipped", "beyond"]
+    assert table.runs == 3
+    values = json.loads(as_json([table]))["geo"]["rows"]
+    assert values[0]["columns"]["none"]["beyond"]["mean"] == pytest.approx(85)
+    assert values[0]["beyond"]["experiment"] == "geo-iid-beyond"
+    assert values[3]["beyond"] is None
+    assert max(map(len, as_text(table).split("\n"))) <= 130
+
+
 def test_atis_has_the_digits_of_the_paper(found):
     assert grids(found["atis"])[0].lines[0][3:] == ("74.15 ± 1.35", "not run", "–", "70.00", "−4.15†")
 

@@ -122,6 +122,7 @@ def _row_values(row: ResultRow) -> dict[str, Any]:
         "split": row.split,
         "shipped": _runs(row.shipped),
         "released": None if row.released is None else _runs(row.released),
+        "beyond": None if row.beyond is None else _runs(row.beyond),
         "missing": row.missing or None,
         "columns": {compared.column: _column(compared) for compared in row.comparisons},
         "appendix": {compared.column: _column(compared) for compared in row.appendix},
@@ -133,6 +134,7 @@ def _column(compared: Comparison) -> dict[str, Any]:
         "paper": _number(compared.paper),
         "released": _compared(compared, compared.released),
         "shipped": _compared(compared, compared.ours),
+        "beyond": _compared(compared, compared.beyond),
         "trivial": compared.trivial,
     }
 

@@ -9,7 +9,7 @@ from ftor.lab.paper import LENGTHS, WITH_GRAMMAR, WITHOUT, PaperNumber
 from ftor.lab.tables import ResultRow, ResultTable, Runs
 
 NONE, NOT_RUN, SAME = "–", "not run", "as shipped"
-RELEASED, SHIPPED = "paper's settings", "as shipped"
+RELEASED, SHIPPED, BEYOND = "paper's settings", "as shipped", "beyond"
 MORE_THAN_CHANCE = "†"
 _COLUMN_HEADERS = {"mirror": "tested on", "style": "score"}
 _COLUMN_LABELS = {WITH_GRAMMAR: "with grammar", WITHOUT: "without"} | {
@@ -91,12 +91,18 @@ def notes(table: ResultTable) -> list[str]:
 def _comparisons(table: ResultTable) -> Grid:
     trivial = tuple(table.rows[0].comparisons[0].trivial)
     column = _COLUMN_HEADERS.get(table.name, "decoding")
-    header = ("model", "split", column, "paper", RELEASED, "difference", SHIPPED, "difference", *trivial)
+    ours = (RELEASED, "difference", SHIPPED, "difference")
+    beyond = (BEYOND, "difference") if table.has_beyond else ()
     lines = [
-        (row.model, row.split, *_comparison(row, compared), *(_trivial(compared, name) for name in trivial))
+        (
+            *(row.model, row.split, *_comparison(row, compared)),
+            *(_beyond(row, compared) if beyond else ()),
+            *(_trivial(compared, name) for name in trivial),
+        )
         for row in table.rows
         for compared in row.comparisons
     ]
+    header = ("model", "split", column, "paper", *ours, *beyond, *trivial)
     return Grid(f"{table.title}: {table.measure}", header, lines, keys=3)
 
 
@@ -133,6 +139,13 @@ def _comparison(row: ResultRow, compared: Comparison) -> tuple[str, ...]:
     )
 
 
+def _beyond(row: ResultRow, compared: Comparison) -> tuple[str, str]:
+    """The number beyond the paper, and its difference to the paper's."""
+    if row.beyond is None:
+        return NONE, NONE
+    return _measured(compared.beyond, compared.digits), _difference(compared, compared.beyond)
+
+
 def _measured(ours: Measured | None, digits: int) -> str:
     return _with_deviation(ours, digits) if ours else NOT_RUN
 
@@ -159,7 +172,7 @@ def _seeds(table: ResultTable) -> Grid:
 
 
 def _seed_cells(row: ResultRow, compared: Comparison) -> Iterable[tuple[str, ...]]:
-    digits, settings = compared.digits, {SHIPPED: compared.ours}
+    digits, settings = compared.digits, {SHIPPED: compared.ours, BEYOND: compared.beyond}
     if row.released is not None:
         settings = {RELEASED: compared.released, **settings}
     for name, ours in settings.items():
@@ -187,7 +200,10 @@ def _details(table: ResultTable) -> Grid:
 def _detail(row: ResultRow, runs: Runs, names: Iterable[str]) -> tuple[str, ...]:
     details = ((runs.details[name], _DETAIL_DIGITS.get(name, 1)) for name in names)
     cells = (_with_deviation(value, digits) if value else NONE for value, digits in details)
-    return (row.model, row.split, RELEASED if runs is row.released else SHIPPED, *cells)
+    settings = {row.shipped.experiment: SHIPPED}
+    if row.released is not None:
+        settings[row.released.experiment] = RELEASED
+    return (row.model, row.split, settings.get(runs.experiment, BEYOND), *cells)
 
 
 def _far_beyond(table: ResultTable) -> Grid:

@@ -1,0 +1,122 @@
+"""Readers whose last layers are trained: the same vectors before training, saved and loaded after it."""
+
+import json
+
+import pytest
+import torch
+
+import ftor
+from ftor.config import Config, ConfigError, TrainingConfig
+from ftor.errors import FtorError
+from ftor.model.tensors import load_tensors
+from ftor.text.readers import Reader, TrainedReader
+from ftor.training.schedule import parameter_groups
+from support import tiny_encoder
+from support.tiny import run_here, train_arguments
+
+pytest.importorskip("transformers")
+
+SENTENCES = [("a", "bcd", "e"), ("bcd",), ("k", "a", "a", "jih"), ("a",) * 40]
+
+
+@pytest.fixture(scope="module", params=["Bert", "MPNet"])
+def encoder(request, tmp_path_factory):
+    """Give the folder of an encoder of two layers. Read only."""
+    return tiny_encoder.write(tmp_path_factory.mktemp(request.param), kind=request.param)
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    return tiny_encoder.write(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture
+def train(data, tmp_path, bert, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+    def with_settings(name="run", **settings):
+        values = {"model.reader": str(bert), "model.reader_layers": 1, **settings}
+        finished = run_here(*train_arguments(data, tmp_path / name, values))
+        assert finished.code == 0, finished.err
+        return tmp_path / name, finished.err
+
+    return with_settings
+
+
+@pytest.mark.parametrize("trained", [1, 2])
+@pytest.mark.parametrize("start", [True, False])
+def test_before_training_vectors_are_those_of_the_frozen_reader(encoder, tmp_path, trained, start):
+    wanted = Reader(str(encoder), tmp_path / "cache").batch(SENTENCES, start).values
+    reader = TrainedReader(str(encoder), trained)
+    top = reader.top_layers().eval()
+    top.load_state_dict(reader.top_weights())
+    pieces, positions = reader.batch(SENTENCES, start)
+    found = top(pieces, positions, wanted.shape[1])
+    for row, tokens in enumerate(SENTENCES):
+        length = len(tokens) + start
+        torch.testing.assert_close(found[row, :length], wanted[row, :length], atol=1e-5, rtol=1e-4)
+
+
+def test_only_the_last_layers_are_trained_and_saved(train, bert):
+    folder, err = train(**{"training.reader_learning_rate": 0.01})
+    before = load_tensors(bert / "model.safetensors")[0]
+    weights, _ = load_tensors(folder / "model.safetensors")
+    prefix = "encoder.layer.1."
+    layer = {name.removeprefix(prefix): tensor for name, tensor in before.items() if name.startswith(prefix)}
+    saved = {name: tensor for name, tensor in weights.items() if name.startswith("reader.")}
+    assert len(saved) == len(layer) > 0, "one layer of two, without embeddings"
+    for name, tensor in layer.items():
+        assert not saved[f"reader.encoder.encoder.layer.0.{name}"].equal(tensor), name
+    after = load_tensors(bert / "model.safetensors")[0]
+    assert all(tensor.equal(after[name]) for name, tensor in before.items())
+    count = sum(tensor.numel() for tensor in layer.values())
+    recorded = json.loads((folder / "metrics.json").read_text())["reader"]
+    assert (recorded["trained"], recorded["parameters"] > count) == (count, True)
+    assert "million of them trained" in err
+
+
+def test_a_loaded_model_gives_the_same_scores(train):
+    folder, _ = train(**{"training.reader_learning_rate": 0.01})
+    sentences = ["a b c", "k", "b a b a"]
+    model = ftor.load(folder)
+    together = model.predict(sentences, n_best=2)
+    for sentence, one in zip(sentences, together, strict=True):
+        (alone,) = ftor.load(folder).predict([sentence], n_best=2)
+        assert alone.text == one.text
+        assert alone.score == pytest.approx(one.score, abs=1e-4)
+    logged = json.loads((folder / "log.jsonl").read_text().splitlines()[-1])
+    assert logged["dev_loss"] > 0
+    other = folder.parent / "other"
+    model.save(other)
+    assert ftor.load(other).predict(sentences)[0].score == pytest.approx(together[0].score, abs=1e-5)
+
+
+def test_the_same_seed_gives_the_same_model_with_averaged_weights(train):
+    settings = {"training.average_epochs": 1.0}
+    one, other = (load_tensors(train(n, **settings)[0] / "model.safetensors")[0] for n in ("one", "two"))
+    assert all(tensor.equal(other[name]) for name, tensor in one.items())
+
+
+def test_the_reader_has_a_learning_rate_of_its_own(train):
+    network = ftor.load(train()[0]).network
+    groups = parameter_groups(network, TrainingConfig(learning_rate=0.5, reader_learning_rate=0.25))
+    sizes = {group["lr"]: sum(p.numel() for p in group["params"]) for group in groups}
+    assert sizes.keys() == {0.5, 0.25}
+    assert sizes[0.25] == network.reader_parameters > 0
+    assert TrainingConfig().reader_learning_rate == 2e-5
+
+
+def test_more_layers_than_there_are(data, tmp_path, bert):
+    values = {"model.reader": str(bert), "model.reader_layers": 3}
+    finished = run_here(*train_arguments(data, tmp_path / "run", values))
+    assert finished.code == 1
+    assert f"model.reader_layers: expected at most 2, which {bert} has, found 3" in finished.err
+    with pytest.raises(ConfigError, match="reader_layers: needs a reader, found 2 without one"):
+        Config.load("transducer", ["model.reader_layers=2"])
+
+
+def test_what_is_no_stack_of_layers(bert, monkeypatch):
+    reader = TrainedReader(str(bert), 1)
+    monkeypatch.setattr(TrainedReader, "_from_description", lambda self: torch.nn.Linear(2, 2))
+    with pytest.raises(FtorError, match=r"model.reader_layers: Linear is not a stack of layers"):
+        reader.top_layers()
