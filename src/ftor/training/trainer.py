@@ -135,13 +135,13 @@ class Trainer:
     def _epoch(self, stop: StopRequest, count: Count) -> None:
         """Train on the rest of an epoch, then evaluate."""
         state, settings = self.state, self.config.training
-        batches = self._batches(state.epoch)
+        batches = self.batches(state.epoch)
         begun, saved, first = time.monotonic(), time.monotonic(), count.done
         seconds_before = state.seconds
         self.network.train()
         while state.step < len(batches):
             rows = batches[state.step]
-            losses = self._step(rows)
+            losses = self.step(rows)
             state.add_losses(losses)
             state.seconds = seconds_before + time.monotonic() - begun
             count.advance(len(rows), self._status(losses, len(rows)))
@@ -158,13 +158,14 @@ class Trainer:
                 self.model.save_weights(self.folder)
         self._end_epoch(is_best)
 
-    def _batches(self, epoch: int) -> list[Tensor]:
+    def batches(self, epoch: int) -> list[Tensor]:
+        """The rows of each batch of an epoch."""
         settings = self.config.training
         generator = torch.Generator().manual_seed(derived_seed((settings.seed, epoch)))
         lengths = self.train_set.lengths(self.config.model.batch_by)
         return bucketed(lengths, settings.batch_size, settings.bucket_noise, generator)
 
-    def _step(self, rows: Tensor) -> list[float]:
+    def step(self, rows: Tensor) -> list[float]:
         """One update with the examples `rows`. Returns the sums of their loss terms over all processes."""
         state, settings, accelerator = self.state, self.config.training, self.accelerator
         # Seeds depend on the place in the run only: a resumed run needs no state of a generator.
@@ -332,7 +333,7 @@ class Trainer:
         return bool(self.accelerator.reduce(torch.tensor(float(asked), device=self.accelerator.device)) > 0)
 
     def _examples_done(self) -> int:
-        done = sum(len(rows) for rows in self._batches(self.state.epoch)[: self.state.step])
+        done = sum(len(rows) for rows in self.batches(self.state.epoch)[: self.state.step])
         return self.state.epoch * len(self.train_set) + done
 
     def _status(self, losses: Sequence[float], examples: int) -> str:
