@@ -26,7 +26,7 @@ def trained(name: str, epochs: int | None = None) -> Model:
     """Train an experiment. After one epoch of `mirror` the output lengths are right."""
     config = Config.load(name, [] if epochs is None else [f"training.epochs={epochs}"])
     with tempfile.TemporaryDirectory() as folder:
-        Run.new(config, Path(folder) / "run").train(None, LineReport(sys.stderr))
+        Run.new(config, Path(folder) / "run").train(None, LineReport(sys.stderr), threads=1)
         return ftor.load(Path(folder) / "run")
 
 

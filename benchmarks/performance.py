@@ -106,10 +106,11 @@ HEAD = """# Performance
 
 Written by `make bench`. Do not edit it.
 
-Times of one thread are processor times, so they are those of an idle machine. Times of several threads are times on the
-clock. The floating-point work is that of matrix products, recurrences, span scores and trees. Its time is what a product
-of two matrices of 1600² takes for as much work in the same run. The released code was measured earlier, on two cores of
-the same kind that were idle. [Speed](lab-notes/speed.md) says how the parts were made faster, and what was tried in vain.
+Times of one thread are processor times, so they are those of an idle machine. Times of several threads are
+times on the clock. The floating-point work is that of matrix products, recurrences, span scores and trees. Its
+time is what a product of two matrices of 1600² takes for as much work in the same run. The released code was
+measured earlier, on two idle cores of the same kind. [Speed](lab-notes/speed.md) says how the parts were made
+faster, and what did not help.
 """
 
 

@@ -139,7 +139,7 @@ def _measure(
 
 
 def _give_back_freed_memory() -> None:
-    """Return what earlier cases freed, or it would not count when it is used again. Only glibc can do this."""
+    """Return what earlier cases freed, or its use would not count. Only glibc can do this."""
     try:
         ctypes.CDLL(None).malloc_trim(0)
     except (OSError, AttributeError, TypeError):
