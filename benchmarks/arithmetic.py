@@ -71,7 +71,7 @@ class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self.count = 0
+        self.count: int = 0
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] | None = None
@@ -88,7 +88,8 @@ class Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 def operations(call: Callable[[], object]) -> int:
     """Count the floating-point operations of a call."""
-    with Operations() as counter:
+    counter = Operations()
+    with counter:
         call()
     return counter.count
 
@@ -141,8 +142,8 @@ def epoch(name: str, share: int) -> dict[str, object]:
         for rows in batches[:3]:
             trainer.step(rows)
 
-        def some(first: int) -> Callable[[], None]:
-            return lambda: [trainer.step(rows) for rows in batches[first::TURNS]] and None
+        def some(first: int) -> Callable[[], object]:
+            return lambda: [trainer.step(rows) for rows in batches[first::TURNS]]
 
         seconds, product = beside_products([some(turn) for turn in range(TURNS)])
         counted = batches[:: max(1, len(batches) // 20)]  # counting takes longer than the steps

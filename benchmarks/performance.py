@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 Figures = Mapping[str, Any]
+Find = Callable[[Figures], tuple[float, float | None]]
 
 
 class Row(NamedTuple):
@@ -25,23 +26,34 @@ class Row(NamedTuple):
 
     what: str
     benchmark: str
-    find: Callable[[Figures], tuple[float, float | None]]
+    find: Find
     unit: str
     aim: str
     released: str = ""
 
 
-def _beside_work(what: str, *keys: str) -> Callable[[Figures], tuple[float, float | None]]:
+def _in_products(what: str) -> Find:
     def find(figures: Figures) -> tuple[float, float | None]:
-        row = {row["what"]: row for row in figures["rows"]}[what]
-        seconds, product = row["seconds"], row["seconds"] / row["products"]
-        unit = product if "products" in keys else 1.0
-        return seconds / unit, row["work_seconds"] / unit
+        row = _row(figures, what)
+        return row["products"], row["products"] / row["ratio"]
 
     return find
 
 
-def _alone(*keys: str) -> Callable[[Figures], tuple[float, float | None]]:
+def _epoch(what: str) -> Find:
+    def find(figures: Figures) -> tuple[float, float | None]:
+        row = _row(figures, what)
+        return row["seconds"], row["work_seconds"]
+
+    return find
+
+
+def _row(figures: Figures, what: str) -> Figures:
+    rows: dict[str, Figures] = {row["what"]: row for row in figures["rows"]}
+    return rows[what]
+
+
+def _alone(*keys: str) -> Find:
     def find(figures: Figures) -> tuple[float, float | None]:
         value: Any = figures
         for key in keys:
@@ -56,50 +68,52 @@ def _import(figures: Figures) -> tuple[float, float | None]:
     return seconds["import ftor.nn (with torch)"] - seconds["import torch"], None
 
 
+_MIRROR, _GEOQUERY, _FIRST = "mirror, ms", "Geoquery with grammar, ms", "first use, s"
 ROWS = (
     Row(
-        *("reordering, forward and backward, batch 32, l 30, D 200", "arithmetic"),
-        *(_beside_work("reordering", "products"), "products of 1600²", "0.58"),
+        "reordering, forward and backward, batch 32, l 30, D 200",
+        "arithmetic",
+        _in_products("reordering"),
+        "products of 1600²",
+        "0.58",
         "67 × as long (published algorithm in torch)",
     ),
+    Row("mirror epoch", "arithmetic", _epoch("mirror epoch"), "s", "2.0 × its work", "39.5 s (two threads)"),
+    Row("Geoquery epoch", "arithmetic", _epoch("Geoquery epoch"), "s", "2.0 × its work", "5 s (two threads)"),
     Row(
-        *("mirror epoch", "arithmetic", _beside_work("mirror epoch"), "s", "2.0 × its work"),
-        "39.5 s (two threads)",
-    ),
-    Row(
-        *("Geoquery epoch", "arithmetic", _beside_work("Geoquery epoch"), "s", "2.0 × its work"),
-        "5 s (two threads)",
-    ),
-    Row(
-        *("ATIS-length epoch", "arithmetic", _beside_work("ATIS-length epoch"), "s", "1.6 × its work"),
+        "ATIS-length epoch",
+        "arithmetic",
+        _epoch("ATIS-length epoch"),
+        "s",
+        "1.6 × its work",
         "130 s (two threads)",
     ),
-    Row("one sentence, mirror, 10 words", "latency", _alone("mirror, ms", "answer"), "ms", "4 ms"),
-    Row("the same with structure", "latency", _alone("mirror, ms", "with structure"), "ms", ""),
+    Row("one sentence, mirror, 10 words", "latency", _alone(_MIRROR, "answer"), "ms", "4 ms"),
+    Row("the same with structure", "latency", _alone(_MIRROR, "with structure"), "ms", ""),
     Row(
-        *("one sentence, Geoquery with grammar, five lengths", "latency"),
-        *(_alone("Geoquery with grammar, ms", "answer"), "ms", "10 ms"),
+        "one sentence, Geoquery with grammar, five lengths",
+        "latency",
+        _alone(_GEOQUERY, "answer"),
+        "ms",
+        "10 ms",
         "112 ms (ATIS, in batches, two threads)",
     ),
+    Row("the same with structure", "latency", _alone(_GEOQUERY, "with structure"), "ms", ""),
     Row(
-        *("the same with structure", "latency"),
-        *(_alone("Geoquery with grammar, ms", "with structure"), "ms", ""),
-    ),
-    Row(
-        *("500 output tokens, one sentence", "latency"),
-        *(_alone("mirror, long output, s", "500 tokens"), "s", "5 s"),
-    ),
-    Row(
-        *("first use: a training step and a sentence, nothing compiled", "latency"),
-        *(_alone("first use, s", "nothing compiled"), "s", "3 s"),
-    ),
-    Row(
-        "the same, compiled kernels on disk",
+        "500 output tokens, one sentence",
         "latency",
-        _alone("first use, s", "compiled kernels on disk"),
+        _alone("mirror, long output, s", "500 tokens"),
         "s",
-        "",
+        "5 s",
     ),
+    Row(
+        "first use: a training step and a sentence, nothing compiled",
+        "latency",
+        _alone(_FIRST, "nothing compiled"),
+        "s",
+        "3 s",
+    ),
+    Row("the same, compiled kernels on disk", "latency", _alone(_FIRST, "compiled kernels on disk"), "s", ""),
     Row("`import ftor.nn` beyond torch's own", "import_time", _import, "s", "0.06 s"),
 )
 HEAD = """# Performance
@@ -107,7 +121,7 @@ HEAD = """# Performance
 Written by `make bench`. Do not edit it.
 
 Times of one thread are processor times, so they are those of an idle machine. Times of several threads are
-times on the clock. The floating-point work is that of matrix products, recurrences, span scores and trees. Its
+times on the clock. The floating-point work is that of products, recurrences, span scores and trees. Its
 time is what a product of two matrices of 1600² takes for as much work in the same run. The released code was
 measured earlier, on two idle cores of the same kind. [Speed](lab-notes/speed.md) says how the parts were made
 faster, and what did not help.
