@@ -9,7 +9,7 @@ import tempfile
 import timing
 
 IMPORT = """
-import time
+import time{before}
 begin = time.process_time()
 import {module}
 print(time.process_time() - begin)
@@ -56,8 +56,8 @@ def main() -> None:
     options = timing.arguments("import_time", __doc__ or "")
     repeats = 2 if options.quick else 5
     figures = {
-        "import torch": median(IMPORT.format(module="torch"), repeats),
-        "import ftor.nn (with torch)": median(IMPORT.format(module="ftor.nn"), repeats),
+        "import torch": median(IMPORT.format(before="", module="torch"), repeats),
+        "import ftor.nn, after torch": median(IMPORT.format(before=", torch", module="ftor.nn"), repeats),
         "first step, compiled kernels on disk": median(FIRST_STEP, repeats),
         "first step, nothing compiled": cold_first_step(),
     }
