@@ -18,7 +18,7 @@ test-fast: .venv/ready
 	$(PYTEST) -m "not slow"
 
 bench: .venv/ready
-	for name in reordering fertility recurrence grammar programs training decoding output_length import_time latency device serving; do \
+	for name in reordering fertility recurrence grammar programs training decoding output_length import_time latency device serving arithmetic growth performance; do \
 	    $(BIN)/python benchmarks/$$name.py || exit 1; \
 	done
 

@@ -22,11 +22,11 @@ from ftor.training.run import Run
 LENGTHS = (10, 20, 30, 40, 60, 80, 100, 120, 140, 160, 180, 200)
 
 
-def trained(quick: bool) -> Model:
-    """Train the experiment `mirror`. After one epoch the output lengths are right."""
-    config = Config.load("mirror", ["training.epochs=1"] if quick else [])
+def trained(name: str, epochs: int | None = None) -> Model:
+    """Train an experiment. After one epoch of `mirror` the output lengths are right."""
+    config = Config.load(name, [] if epochs is None else [f"training.epochs={epochs}"])
     with tempfile.TemporaryDirectory() as folder:
-        Run.new(config, Path(folder) / "run").train(None, LineReport(sys.stderr))
+        Run.new(config, Path(folder) / "run").train(None, LineReport(sys.stderr), threads=1)
         return ftor.load(Path(folder) / "run")
 
 
@@ -59,7 +59,7 @@ def main() -> None:
         ledger="a JSONL file to append the times to, such as results/time-by-length.jsonl",
     )
     torch.set_num_threads(1)
-    model = ftor.load(options.model) if options.model else trained(options.quick)
+    model = ftor.load(options.model) if options.model else trained("mirror", 1 if options.quick else None)
     times = []
     for length in LENGTHS[:3] if options.quick else LENGTHS:
         timing.progress(f"length {length}")

@@ -72,7 +72,7 @@ def epochs(name: str, pairs: list[Pair], count: int) -> Iterator[float]:
         config = Config.load(name, [f"training.epochs={count}"])
         data = config.data.model_copy(update={"train": str(train), "dev": str(dev), "test": None})
         config = config.model_copy(update={"data": data})
-        Run.new(config, Path(folder) / "run").train(None, SILENT)
+        Run.new(config, Path(folder) / "run").train(None, SILENT, threads=torch.get_num_threads())
         for record in read_json_lines(Path(folder) / "run" / "log.jsonl"):
             yield len(pairs) / record["examples_per_second"]
 

@@ -73,7 +73,7 @@ class TestBaselines:
         """Stopped in the middle of an epoch, with rates that depend on the step."""
         settings = {"training__schedule": "linear", "training__warmup_steps": 3, "training__epochs": 3}
         whole = run(architecture, "whole", **settings)
-        count, step = [], Trainer._step
+        count, step = [], Trainer.step
 
         def interrupted(self, rows):
             count.append(rows)
@@ -82,7 +82,7 @@ class TestBaselines:
             return step(self, rows)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Trainer, "_step", interrupted)
+            patch.setattr(Trainer, "step", interrupted)
             with pytest.raises(AssertionError, match="stopped; to resume"):
                 run(architecture, "stopped", **settings)
         folder = whole.parent / "stopped"

@@ -108,8 +108,8 @@ class TestStopped:
             signal.raise_signal(number)
             return step(*_)
 
-        step = Trainer._step
-        monkeypatch.setattr(Trainer, "_step", interrupt)
+        step = Trainer.step
+        monkeypatch.setattr(Trainer, "step", interrupt)
         arguments = ["--train", "train.tsv", "--data-dir", data, "--out", tmp_path / "run"]
         stopped = run_here("train", "transducer", *arguments, *tiny.set_arguments({}))
         assert stopped.code == 1

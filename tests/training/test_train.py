@@ -75,13 +75,13 @@ class TestTrain:
         assert set(model.predict(["a b"])[0].tokens) == {"k"}
 
     def test_the_number_of_threads_is_restored(self, data, tmp_path, monkeypatch):
-        used, step = [], Trainer._step
+        used, step = [], Trainer.step
 
         def record(self, rows):
             used.append(torch.get_num_threads())
             return step(self, rows)
 
-        monkeypatch.setattr(Trainer, "_step", record)
+        monkeypatch.setattr(Trainer, "step", record)
         before = torch.get_num_threads()
         train("transducer", tmp_path / "run", train=data / "train.tsv", threads=2)
         assert set(used) == {2}
@@ -92,8 +92,8 @@ class TestTrain:
             signal.raise_signal(signal.SIGINT)
             return step(self, rows)
 
-        step = Trainer._step
-        monkeypatch.setattr(Trainer, "_step", interrupted)
+        step = Trainer.step
+        monkeypatch.setattr(Trainer, "step", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ftor.train("transducer", train=data / "train.tsv", out=tmp_path / "run", settings=SETTINGS)
         assert (tmp_path / "run" / "checkpoint.safetensors").exists()

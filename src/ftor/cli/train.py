@@ -11,8 +11,6 @@ from ftor.cli.options import (
     Ledger,
     Settings,
     TestFile,
-    Threads,
-    use_threads,
 )
 from ftor.cli.output import show
 from ftor.show.progress import TerminalReport
@@ -62,7 +60,15 @@ def train(
         Path | None, typer.Option(metavar="DIR", help="Continue a run that was stopped.")
     ] = None,
     data_dir: DataDir = None,
-    threads: Threads = 1,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="CPU threads. Default: those of the run that is resumed; for a new one as many as train "
+            "fastest here, measured in a second. A race has one for each run.",
+        ),
+    ] = None,
     ledger: Ledger = None,
 ) -> None:
     """Train a model and evaluate it."""
@@ -93,7 +99,7 @@ def train(
             raise typer.BadParameter(
                 "there is no race whose time it could limit", param_hint="--minutes, --quick"
             )
-        if threads != 1:
+        if threads not in (None, 1):
             raise typer.BadParameter("a race uses one thread for each of its runs", param_hint="--threads")
         _race(request, resume or out, data_dir, explain_choice, ledger)
         return
@@ -111,8 +117,8 @@ def train(
         run = Run.new(configure(experiment, files, seed, overrides, TerminalReport()), out)
     else:
         raise typer.BadParameter("give pairs, an experiment, or --resume DIR", param_hint="PAIRS.tsv|NAME")
-    use_threads(threads)
-    metrics = run.train(data_dir, TerminalReport(), [] if ledger is None else ["--ledger", str(ledger)])
+    again = [] if ledger is None else ["--ledger", str(ledger)]
+    metrics = run.train(data_dir, TerminalReport(), again, threads)
     if metrics is None:
         raise typer.Exit(1)
     if run.is_main_process:

@@ -6,8 +6,6 @@ import traceback
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-import torch
-
 from ftor.errors import FtorError
 from ftor.jobs.job import Epoch, Event, Failed, Finished, Job, Progress, Send, Stopped
 from ftor.jobs.locking import lock
@@ -50,8 +48,7 @@ def train_job(job: Job, send: Send) -> Finished | Stopped:
         run = _run(job)
         record = _finished_record(job)
         if record is None:
-            torch.set_num_threads(job.threads)
-            record = run.train(job.data_folder, _EventReport(send, log))
+            record = run.train(job.data_folder, _EventReport(send, log), threads=job.threads)
     return Stopped() if record is None else Finished({"config": job.config.hash, **record})
 
 

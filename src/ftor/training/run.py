@@ -80,7 +80,11 @@ class Run:
         return bool(_processes().is_main_process)
 
     def train(
-        self, data_folder: Path | None, report: Report, again: Sequence[str] = ()
+        self,
+        data_folder: Path | None,
+        report: Report,
+        again: Sequence[str] = (),
+        threads: int | None = None,
     ) -> dict[str, Any] | None:
         """Train to the end.
 
@@ -88,10 +92,14 @@ class Run:
             data_folder: where the files of the experiment are, if not in the usual folders.
             report: receives messages and progress.
             again: options that the command which resumes the run also needs.
+            threads: number of CPU threads. None: that of the run that is resumed; for a new one as many of
+                torch's threads as train fastest, which is measured.
 
         Returns:
             The metrics, or None if the run was stopped by Ctrl-C or SIGTERM.
         """
+        most_threads = torch.get_num_threads()
+        torch.set_num_threads(threads or 1)
         _keep_freed_memory()
         _check_trackers(self.config)
         report = report if self.is_main_process else SILENT
@@ -103,7 +111,7 @@ class Run:
         if self.is_main_process and not (self.folder / "config.toml").exists():
             write_text(self.folder / "config.toml", self.config.to_toml())  # from now on it can be resumed
         try:
-            metrics = trainer.run()
+            metrics = trainer.run(most_threads if threads is None else None)
         except Interrupted:
             report.say(f"stopped; to resume: {self._resume_command(data_folder, again)}")
             return None
@@ -113,13 +121,8 @@ class Run:
         return metrics
 
     def _resume_command(self, data_folder: Path | None, again: Sequence[str]) -> str:
-        """The command that continues this run exactly. The number of threads decides the order of sums."""
-        threads = torch.get_num_threads()
-        options = {
-            "--data-dir": data_folder,
-            "--threads": None if threads == 1 else threads,
-        }
-        given = [part for name, value in options.items() if value is not None for part in (name, str(value))]
+        """The command that continues this run exactly. The checkpoint has the number of threads."""
+        given = [] if data_folder is None else ["--data-dir", str(data_folder)]
         return shlex.join(["ftor", "train", "--resume", str(self.folder), *given, *again])
 
 

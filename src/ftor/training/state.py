@@ -23,6 +23,7 @@ class RunState:
         best: the selection key of that epoch. Greater is better.
         seconds: time spent on training.
         dev_seconds: time spent on evaluation on dev.
+        threads: the number of CPU threads. It decides the order of sums. Older checkpoints lack it.
     """
 
     epoch: int = 0
@@ -33,6 +34,7 @@ class RunState:
     best: list[float] = field(default_factory=list)
     seconds: float = 0.0
     dev_seconds: float = 0.0
+    threads: int | None = None
 
     def add_losses(self, losses: list[float]) -> None:
         """Add the summed loss terms of one batch, and move on to the next batch."""

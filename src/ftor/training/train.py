@@ -14,14 +14,13 @@ from ftor.training.run import Run
 
 
 def train_experiment(
-    config: Config, out: Path | None, data_folder: Path | None, threads: int, report: Report
+    config: Config, out: Path | None, data_folder: Path | None, threads: int | None, report: Report
 ) -> Model:
     """Train a model, evaluate it, and return it. `ftor.train` documents the arguments."""
     run = Run.new(config, out)
     threads_before = torch.get_num_threads()
-    torch.set_num_threads(threads)
     try:
-        metrics = run.train(data_folder, report)
+        metrics = run.train(data_folder, report, threads=threads)
     finally:
         torch.set_num_threads(threads_before)
     if metrics is None:

@@ -28,6 +28,7 @@ from ftor.reporting import Count, Report, percent
 from ftor.text.batches import Batch, bucketed
 from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.seeds import derived_seed
+from ftor.training import threads
 from ftor.training.averaging import averaged
 from ftor.training.checkpoint import Checkpoints
 from ftor.training.collapse import collapse, measure, sampled
@@ -87,13 +88,19 @@ class Trainer:
         # Now, because the source tree and the data folder may change during training.
         self._provenance = {"commit": commit(), **pretrained_used(self.model, data.data_folder)}
 
-    def run(self) -> dict[str, Any]:
+    def run(self, most_threads: int | None = None) -> dict[str, Any]:
         """Train to the end, from the newest checkpoint if there is one.
+
+        Args:
+            most_threads: choose the number of CPU threads up to this one. None: it is set already.
 
         Returns the metrics of the best epoch. Raises `Interrupted` after Ctrl-C or SIGTERM.
         """
         try:
             self._resume()
+            if most_threads is not None:
+                self._choose_threads(most_threads)
+            self.state.threads = torch.get_num_threads()
             if self.accelerator.is_main_process:
                 clear_unfinished(self.folder)
                 self.model.save_description(self.folder)
@@ -119,6 +126,25 @@ class Trainer:
         else:
             self.report.say(f"all {state.epoch} epochs of {self.folder} are done")
 
+    def _choose_threads(self, most: int) -> None:
+        """Keep the threads of a run that is resumed. Measure for a new one how many train fastest."""
+        state, accelerator = self.state, self.accelerator
+        if state.epoch or state.step:
+            torch.set_num_threads(state.threads or 1)
+            return
+        alone = accelerator.num_processes == 1 and accelerator.device.type == "cpu"
+        batches = self.batches(0)
+
+        def passes(number: int) -> None:  # every step has its own seed, so this changes no result
+            batch = self.train_set.batch(batches[number % len(batches)])
+            self.updates.gradients(self._objective(self.network(batch)).mean())
+
+        self.network.train()
+        steps = self.config.training.epochs * self.steps_per_epoch
+        choice = threads.fastest(passes, steps, most if alone else 1)
+        if choice.gain is not None:
+            self.report.say(str(choice))
+
     def _leave_process_group(self) -> None:
         """Let go of the process group and of everything that holds it.
 
@@ -135,13 +161,13 @@ class Trainer:
     def _epoch(self, stop: StopRequest, count: Count) -> None:
         """Train on the rest of an epoch, then evaluate."""
         state, settings = self.state, self.config.training
-        batches = self._batches(state.epoch)
+        batches = self.batches(state.epoch)
         begun, saved, first = time.monotonic(), time.monotonic(), count.done
         seconds_before = state.seconds
         self.network.train()
         while state.step < len(batches):
             rows = batches[state.step]
-            losses = self._step(rows)
+            losses = self.step(rows)
             state.add_losses(losses)
             state.seconds = seconds_before + time.monotonic() - begun
             count.advance(len(rows), self._status(losses, len(rows)))
@@ -158,13 +184,14 @@ class Trainer:
                 self.model.save_weights(self.folder)
         self._end_epoch(is_best)
 
-    def _batches(self, epoch: int) -> list[Tensor]:
+    def batches(self, epoch: int) -> list[Tensor]:
+        """The rows of each batch of an epoch."""
         settings = self.config.training
         generator = torch.Generator().manual_seed(derived_seed((settings.seed, epoch)))
         lengths = self.train_set.lengths(self.config.model.batch_by)
         return bucketed(lengths, settings.batch_size, settings.bucket_noise, generator)
 
-    def _step(self, rows: Tensor) -> list[float]:
+    def step(self, rows: Tensor) -> list[float]:
         """One update with the examples `rows`. Returns the sums of their loss terms over all processes."""
         state, settings, accelerator = self.state, self.config.training, self.accelerator
         # Seeds depend on the place in the run only: a resumed run needs no state of a generator.
@@ -295,6 +322,7 @@ class Trainer:
             "seconds": round(state.seconds, 1),
             "dev_seconds": round(state.dev_seconds, 1),
             "processes": self.accelerator.num_processes,
+            "threads": torch.get_num_threads(),
             **self._provenance,
             **machine(),
         }
@@ -332,7 +360,7 @@ class Trainer:
         return bool(self.accelerator.reduce(torch.tensor(float(asked), device=self.accelerator.device)) > 0)
 
     def _examples_done(self) -> int:
-        done = sum(len(rows) for rows in self._batches(self.state.epoch)[: self.state.step])
+        done = sum(len(rows) for rows in self.batches(self.state.epoch)[: self.state.step])
         return self.state.epoch * len(self.train_set) + done
 
     def _status(self, losses: Sequence[float], examples: int) -> str:

@@ -23,7 +23,7 @@ def train(
     out: str | Path | None = None,
     settings: Mapping[str, Any] | None = None,
     data_folder: str | Path | None = None,
-    threads: int = 1,
+    threads: int | None = None,
     minutes: float | None = None,
     quick: bool = False,
     report: Report | None = None,
@@ -48,7 +48,8 @@ def train(
         out: a new or empty folder for the model. The default is the next free runs/NAME-SEED.
         settings: values of configuration keys, such as `{"training.epochs": 20}`.
         data_folder: where the files of the experiment are, if not in the usual folders.
-        threads: number of CPU threads. A race has one for each of its runs.
+        threads: number of CPU threads. None: as many as train fastest, which is measured in a second. A race
+            has one for each of its runs.
         minutes: about how long a race takes. The default depends on the number of pairs.
         quick: whether there is no race.
         report: receives messages and progress. By default they are written to stderr;
