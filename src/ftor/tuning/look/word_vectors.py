@@ -34,7 +34,7 @@ def vectors(counts: Mapping[str, int], words: Words, data_folder: Path | None) -
     except DataError:  # a file that is damaged or only has the name
         path = found = None
     if path is None or found is None:
-        advice = f"ftor data fetch glove brings {PUBLIC}; a race then tries vectors, too."
+        advice = f"ftor data fetch glove brings {PUBLIC}; the LSTM of a race then reads it."
         return [
             Finding(kind="vectors", text=f"{about}. There are no pretrained vectors.", advice=advice)
         ], False
@@ -45,5 +45,5 @@ def vectors(counts: Mapping[str, int], words: Words, data_folder: Path | None) -
         f"{about}. {path.name} has vectors for {percent(running, 0)} of them as they occur, and for "
         f"{percent(types, 0)} of the different ones."
     )
-    advice = f"A race tries data.vectors={PUBLIC}." if tried else "These are too few for a race to try them."
+    advice = "The LSTM of a race reads them." if tried else "These are too few for the LSTM of a race."
     return [Finding(kind="vectors", text=text, advice=advice)], tried

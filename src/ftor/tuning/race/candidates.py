@@ -86,10 +86,6 @@ def candidates(look: Look) -> list[Candidate]:
     if "model.copying" in look.open:
         copying: dict[str, Value] = {"model.copying": True}
         some.append(Candidate("copying", "F→R, taught; source words can be copied", taught | skip | copying))
-    if "data.vectors" in look.open:
-        vectors = {"data.vectors": look.open["data.vectors"][0]}
-        meaning = "F→R, taught; pretrained word vectors"
-        some.append(Candidate("taught-vectors", meaning, taught | skip | vectors))
     if look.notation is None:  # an autoregressive decoder keeps to no grammar
         reading: dict[str, Value] = {"model.decoder": "autoregressive"}
         some.append(
@@ -98,7 +94,11 @@ def candidates(look: Look) -> list[Candidate]:
     seq2seq: dict[str, Value] = {"model.architecture": "lstm", "model.max_steps": _longest(look)}
     if look.pairs["train"] < FEW_PAIRS:
         seq2seq |= LSTM_RATE | {"model.width": 100, "model.hidden": 100}
-    return [*some, Candidate(SEQ2SEQ, "a plain LSTM seq2seq with attention", seq2seq, 1.5)]
+    meaning = "a plain LSTM seq2seq with attention"
+    if "data.vectors" in look.open:  # in few epochs they do not help transducers
+        seq2seq["data.vectors"] = look.open["data.vectors"][0]
+        meaning += "; pretrained word vectors"
+    return [*some, Candidate(SEQ2SEQ, meaning, seq2seq, 1.5)]
 
 
 def can_rescore(look: Look) -> bool:
