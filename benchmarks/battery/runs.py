@@ -92,7 +92,8 @@ class Run:
         minutes = (time.monotonic() - begin) / 60
         (folder / f"{self.name}.log").write_text(finished.stdout + finished.stderr, "utf-8")
         record = {**self.key, "minutes": round(minutes, 2), "limit": self.minutes}
-        record["said"] = [line for line in finished.stderr.splitlines() if LEARNABILITY.search(line)]
+        said = finished.stderr.replace(f"{self.data.parent}/", "")  # the folder is not part of the result
+        record["said"] = [line for line in said.splitlines() if LEARNABILITY.search(line)]
         if finished.returncode:
             lines = finished.stderr.strip().splitlines()
             return {**record, "error": lines[-1] if lines else f"exit code {finished.returncode}"}
