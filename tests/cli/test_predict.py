@@ -198,6 +198,14 @@ def test_no_model(tmp_path):
     assert finished.err == f"error: {tmp_path / 'none'}: not a model folder: it has no config.toml\n"
 
 
+def test_a_file_is_no_sentence(trained, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text("a b\n")
+    finished = run_here("predict", trained, "a.txt")
+    assert (finished.code, finished.out) == (2, "")
+    assert "a.txt is a file: --input a.txt" in " ".join(finished.err.replace("│", " ").split())
+
+
 def test_a_second_model_that_does_not_exist_is_no_sentence(trained):
     finished = run_here("predict", trained, trained.parent / "none", "a b")
     assert (finished.code, finished.out) == (2, "")

@@ -109,6 +109,8 @@ def _check_usage(
     """Refuse options that do not go together."""
     if sentences and inputs:
         raise typer.BadParameter("give sentences or --input, not both", param_hint="--input")
+    if len(sentences) == 1 and _is_file(sentences[0]):
+        raise typer.BadParameter(f"{sentences[0]} is a file: --input {sentences[0]}", param_hint="SENTENCE")
     if ray is not None and not inputs:
         raise typer.BadParameter("a cluster reads files: give --input", param_hint="--ray")
     if resume and (output is None or output.suffix.lower() == ".parquet"):
@@ -117,6 +119,13 @@ def _check_usage(
         path.exists() and output.exists() and path.samefile(output) for path in inputs or ()
     ):
         raise typer.BadParameter(f"{output} is an --input, which it would replace", param_hint="--output")
+
+
+def _is_file(sentence: str) -> bool:
+    try:
+        return Path(sentence).is_file()
+    except (OSError, ValueError):  # too long, or with a null byte
+        return False
 
 
 def _chunks(
