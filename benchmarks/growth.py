@@ -105,8 +105,8 @@ def _step(pairs: Sequence[Pair], *known: Pair) -> timing.Call:
 
 
 def grammar_of(rules: int) -> Grammar:
-    """A grammar with so many rules: every word can end the sentence, or one other word follows."""
-    kinds = rules // 2
+    """A grammar with about so many rules: every word can end the sentence, or one other word follows."""
+    kinds = rules // 3  # each has one rule of the start, and two of its own
     lines = [f"Start -> {' | '.join(f'Kind{kind}' for kind in range(kinds))}"]
     lines += [f"Kind{kind} -> 'w{kind}' | 'w{kind}' Kind{(kind + 1) % kinds}" for kind in range(kinds)]
     return Grammar.parse("\n".join(lines))

@@ -125,9 +125,11 @@ def main() -> None:
         "latency",
         __doc__ or "",
         model="the folder of a model; without it, a mirror and a Geoquery model are trained",
-        file="for --model: a file with a sentence at the start of each line; 20 are used",
+        file="with --model: a file with a sentence at the start of each line; 20 are used",
     )
     torch.set_num_threads(1)
+    if bool(options.model) != bool(options.file):
+        raise SystemExit("error: --model and --file go together")
     if options.model:
         model = ftor.load(options.model)
         figures = {f"{model.config.name}, ms": measured(model, sentences_of(options.file), options.quick)}

@@ -121,7 +121,7 @@ HEAD = """# Performance
 
 Written by `make bench`. Do not edit it.
 
-Times of one thread are processor times, so they are those of an idle machine. Times of several threads are
+Times of one thread are processor times, so other programs change them little. Times of several threads are
 times on the clock. The floating-point work is that of products, recurrences, span scores and trees. Its
 time is what a product of two matrices of 1600² takes for as much work in the same run. The released code was
 measured earlier, on two idle cores of the same kind. [Speed](lab-notes/speed.md) says how the parts were made

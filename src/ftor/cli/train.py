@@ -33,7 +33,9 @@ def train(
     ] = None,
     dev_file: DevFile = None,
     test_file: TestFile = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="The same seed gives the same model.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(metavar="N", help="The same seed and --threads give the same model.")
+    ] = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="A new folder. Default: runs/NAME-SEED.")
     ] = None,

@@ -83,10 +83,11 @@ def plan_runs(
     seeded = [override for override in overrides if override.split("=")[0].strip() in SEED]
     if seeded:
         raise ConfigError(f"--set {seeded[0]}: the runs have seeds of their own; use --seeds to say how many")
-    all_rows = _rows_beyond() if list(tables) == [BEYOND] else _rows(tables)
+    is_beyond = list(tables) == [BEYOND]
+    all_rows = _rows_beyond() if is_beyond else _rows(tables)
     if only:
         rows = [each for each in all_rows if any(fnmatch(each[2], pattern) for pattern in only)]
-    elif list(tables) == [BEYOND]:
+    elif is_beyond:
         rows = all_rows
     else:
         shipped = [(table, row, name) for table, row, name in all_rows if name == row.experiment]

@@ -137,7 +137,7 @@ class Trainer:
 
         def passes(number: int) -> None:  # every step has its own seed, so this changes no result
             batch = self.train_set.batch(batches[number % len(batches)])
-            self.updates.gradients(self._objective(self.network(batch)).mean())
+            self.updates.gradients(self._objective(self._losses(batch)).mean())
 
         self.network.train()
         steps = self.config.training.epochs * self.steps_per_epoch
@@ -202,13 +202,7 @@ class Trainer:
         warming_up = state.epoch < settings.alignment_epochs
         batch = self.train_set.batch(own if len(own) else rows[:1], warming_up)
         batch = batch.with_unknown_words(settings.word_dropout).to(accelerator.device)
-        try:
-            losses: Losses = self.network(batch)
-        except ValueError as error:  # the distributions refuse numbers that are not finite
-            if not self.config.model.structured:
-                raise
-            traceback.clear_frames(error.__traceback__)  # DistributedDataParallel's hold the process group
-            raise TrainingError(f"{self._not_finite(batch, None)} ({error})") from error
+        losses = self._losses(batch)
         objective = self._objective(losses)
         # Gradients are averaged over processes. This makes the average the mean over the whole batch.
         loss = weight * objective.sum() * accelerator.num_processes / len(rows)
@@ -222,6 +216,16 @@ class Trainer:
         if self.average is not None:
             self.average.update_parameters(self.model.network)
         return sums
+
+    def _losses(self, batch: Batch) -> Losses:
+        try:
+            losses: Losses = self.network(batch)
+        except ValueError as error:  # the distributions refuse numbers that are not finite
+            if not self.config.model.structured:
+                raise
+            traceback.clear_frames(error.__traceback__)  # DistributedDataParallel's hold the process group
+            raise TrainingError(f"{self._not_finite(batch, None)} ({error})") from error
+        return losses
 
     def _objective(self, losses: Losses) -> Tensor:
         """−log P(y|x,l) − λ₁ log P(l|x) − λ₂ Σ log P(wanted alignment) of each example, (B,)."""

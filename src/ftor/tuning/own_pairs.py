@@ -1,5 +1,6 @@
 """Training on pairs of one's own: look at them, race candidates, and train the winner on all of them."""
 
+import json
 import math
 import shlex
 import shutil
@@ -12,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from ftor.config import Config, shipped
 from ftor.errors import FtorError
-from ftor.files import write_text
+from ftor.files import read_json, write_text
 from ftor.jobs import Status, run_jobs
 from ftor.jobs.loop import Board
 from ftor.jobs.processes import Processes, cores
@@ -127,15 +128,15 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
     """
     pairs = {split: file.pairs for split, file in _read(request, report).items()}
     train, dev, test = pairs["train"], pairs.get("dev", []), pairs.get("test", [])
-    found = look(train, dev, test, data_folder)
+    race = folder / RACE_FOLDER
+    race.mkdir(parents=True, exist_ok=True)
+    found = _with_first_vectors(look(train, dev, test, data_folder), race / "vectors.json")
     some = allowed(found, request.overrides)
     epochs = _wanted_epochs(found, request)
     if not request.quick and (dev or len(train) >= LEAST_PAIRS):
         epochs = _affordable(request, found, list(some.values()), report)
     for finding in found.findings:
         (report.warn if finding.warning else report.say)(finding.message(request.files))
-    race = folder / RACE_FOLDER
-    race.mkdir(parents=True, exist_ok=True)
     write_text(race / "request.json", request.model_dump_json(indent=2) + "\n")
     programs = _units(found, train)
     encoded = list(train) if programs is None else encode_pairs(programs, train)
@@ -171,6 +172,13 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
         return replace(plan, epochs=plan.wanted)
     _tell_time(plan, report)
     return plan
+
+
+def _with_first_vectors(found: Look, path: Path) -> Look:
+    """The look with the vectors that the race began with: files may come and go before it is resumed."""
+    if not path.exists():
+        write_text(path, json.dumps(found.vectors) + "\n")
+    return found.model_copy(update={"vectors": read_json(path)})
 
 
 def _read(request: Request, report: Report) -> dict[str, PairsFile]:

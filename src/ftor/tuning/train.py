@@ -44,7 +44,7 @@ def train(
         test: a TSV file of pairs that are evaluated at the end.
         grammar: the file or name of a grammar that the outputs derive from. "infer" infers it from
             training programs, "none" turns it off.
-        seed: the same seed gives the same model.
+        seed: with the same number of threads, the same seed gives the same model.
         out: a new or empty folder for the model. The default is the next free runs/NAME-SEED.
         settings: values of configuration keys, such as `{"training.epochs": 20}`.
         data_folder: where the files of the experiment are, if not in the usual folders.

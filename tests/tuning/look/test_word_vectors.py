@@ -5,7 +5,9 @@ import random
 import pytest
 
 from ftor.datasets.glove import PUBLIC
+from ftor.reporting import SILENT
 from ftor.tuning.look import look
+from ftor.tuning.own_pairs import Request, plan_race
 from ftor.tuning.race.candidates import SEQ2SEQ, candidates, configuration
 from support.pairs import pairs_of
 
@@ -43,12 +45,25 @@ def test_the_seq2seq_reads_vectors_of_most_words(tmp_path):
         "Sources are natural language: 180 words, 44 % seen once. glove.6B.100d.txt has vectors for 98 % of "
         "them as they occur, and for 89 % of the different ones."
     )
-    assert found.open["data.vectors"] == (PUBLIC,)
+    assert found.vectors == PUBLIC
     assert "data.vectors" not in found.settings
     some = {one.name: one for one in candidates(found)}
     assert [name for name, one in some.items() if "data.vectors" in one.settings] == [SEQ2SEQ]
     config = configuration("x", [found.settings, some[SEQ2SEQ].settings], [])
     assert config.data.vectors == PUBLIC
+
+
+def test_a_race_keeps_the_vectors_that_it_began_with(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    rows = [f"{' '.join(pair.source)}\t{' '.join(pair.target)}\n" for pair in sentences(RARE)]
+    path.write_text("".join(rows), "utf-8")
+    request = Request.new(path)
+    before = plan_race(request, tmp_path / "model", SILENT, tmp_path)
+    write_vectors(tmp_path, [*FREQUENT, *RARE])
+    resumed = plan_race(request, tmp_path / "model", SILENT, tmp_path)
+    new = plan_race(request, tmp_path / "other", SILENT, tmp_path)
+    assert [plan.look.vectors for plan in (before, resumed, new)] == [None, None, PUBLIC]
+    assert resumed.candidates == before.candidates
 
 
 @pytest.mark.parametrize("words", [FREQUENT[:80], None], ids=["few", "none"])
@@ -58,7 +73,7 @@ def test_without_vectors_of_most_words_there_is_advice(tmp_path, words):
     found = look(sentences(RARE), data_folder=tmp_path)
     (finding,) = vector_findings(found)
     assert ("ftor data fetch glove" in finding.advice) == (words is None)
-    assert "data.vectors" not in found.open
+    assert found.vectors is None
     assert not any("data.vectors" in one.settings for one in candidates(found))
 
 

@@ -2,12 +2,13 @@
 
 import json
 import signal
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from ftor.config import Config, ConfigError
 from ftor.datasets.splits import load_splits
+from ftor.errors import FtorError
 from ftor.jobs import Failed, Finished, Started, run_jobs
 from ftor.reporting import SILENT, Report
 from ftor.text.seeds import derived_seed
@@ -408,6 +409,18 @@ def test_the_best_transducer_gets_a_rescorer_if_it_is_not_right_on_all_pairs(pro
     assert {entry.seed for entry in started if entry.final} == {0, 1}
     final = race.plan.config(next(entry for entry in started if entry.final)).model
     assert (final.rescorer, final.order) == ("lstm", "reordering-fertility")
+
+
+def test_a_race_of_another_version_is_refused(plan):
+    line = {"entry": asdict(Entry("tilted", 0, 2)), "result": {"score": 0.5, "loss": 1.0, "seconds": 1.0}}
+    (plan.folder / "results.jsonl").write_text(json.dumps(line) + "\n", "utf-8")
+    with pytest.raises(FtorError, match="there is no candidate tilted now"):
+        Race(plan, SILENT)
+
+
+def test_a_candidate_has_one_rescorer_at_most(program_plan):
+    assert program_plan.rescored("taught+recombined") == "taught+rescored+recombined"
+    assert program_plan.rescored("taught+rescored+recombined") is None
 
 
 def test_pairs_that_are_all_right_need_no_rescorer(program_plan):

@@ -186,6 +186,7 @@ class Look(Record):
         findings: what was found, warnings first.
         settings: the settings of all findings.
         open: settings that the data does not decide, each with the values to try.
+        vectors: the file of pretrained word vectors that has most of the source words, if there is one.
     """
 
     pairs: dict[Split, int]
@@ -202,6 +203,7 @@ class Look(Record):
     findings: tuple[Finding, ...]
     settings: dict[str, Value]
     open: dict[str, tuple[Value, ...]]
+    vectors: str | None = None
 
     @property
     def warnings(self) -> list[Finding]:

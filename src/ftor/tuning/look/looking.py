@@ -87,7 +87,8 @@ def look(
         alignment=alignment,
         findings=tuple(sorted(findings, key=lambda finding: not finding.warning)),
         settings={key: value for finding in findings for key, value in finding.settings.items()},
-        open=copying.open | ({"data.vectors": (PUBLIC,)} if has_vectors else {}),
+        open=copying.open,
+        vectors=PUBLIC if has_vectors else None,
     )
 
 

@@ -95,8 +95,8 @@ def candidates(look: Look) -> list[Candidate]:
     if look.pairs["train"] < FEW_PAIRS:
         seq2seq |= LSTM_RATE | {"model.width": 100, "model.hidden": 100}
     meaning = "a plain LSTM seq2seq with attention"
-    if "data.vectors" in look.open:  # in few epochs they do not help transducers
-        seq2seq["data.vectors"] = look.open["data.vectors"][0]
+    if look.vectors is not None:  # in few epochs they do not help transducers
+        seq2seq["data.vectors"] = look.vectors
         meaning += "; pretrained word vectors"
     return [*some, Candidate(SEQ2SEQ, meaning, seq2seq, 1.5)]
 

@@ -135,9 +135,15 @@ class Plan:
             found = found.rescored
         return found.recombined if name.endswith(RECOMBINED) else found
 
+    def has(self, name: str) -> bool:
+        """Whether there is a candidate of a name."""
+        return name.removesuffix(RECOMBINED).removesuffix(RESCORED) in self.candidates
+
     def rescored(self, name: str) -> str | None:
-        """The name of a candidate with an LSTM beside it, if it can have one."""
+        """The name of a candidate with an LSTM beside it, if it can have one and has none."""
         plain = name.removesuffix(RECOMBINED)
+        if plain.endswith(RESCORED):
+            return None
         other = plain + RESCORED + name.removeprefix(plain)
         try:
             model = self.config(self.entry(other, self.seed, self.epochs)).model

@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from ftor.errors import FtorError
 from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import SILENT, Report, percent
@@ -46,6 +47,12 @@ class Race(Workload):
         self.results: dict[Entry, Result] = {}
         for line in read_json_lines(self._file) if self._file.exists() else []:
             self.results[Entry(**line["entry"])] = Result(**line["result"])
+        unknown = [entry.candidate for entry in self.results if not plan.has(entry.candidate)]
+        if unknown:
+            raise FtorError(
+                f"{self._file}: another version began this race: there is no candidate {unknown[0]} now; "
+                "start it anew"
+            )
         self._entries: dict[Job, Entry] = {}
         self._told: dict[Entry, float] = {}  # seconds of runs by their own count
         self._coming: tuple[tuple[int, int], list[Entry]] = (-1, -1), []
