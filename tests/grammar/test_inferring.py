@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ftor.grammar import Grammar, GrammarError
-from ftor.grammar.inferring import UnitSlots, count_programs, infer
+from ftor.grammar.inferring import Spelling, UnitSlots, count_programs, infer
 
 UNITS = UnitSlots({"answer": ".", "largest": ".", "state": ".", "and(": "*", "size": "..", "river": "."}, ")")
 PROGRAMS = [
@@ -57,6 +57,23 @@ def test_lists_are_recursive():
     assert inferred.accepts(f"answer and( {'state all ' * 7} )".split())
     assert inferred.accepts(["answer", "and(", ")"])
     assert not inferred.accepts(["answer", "and(", "texas", ")"])
+
+
+@pytest.mark.parametrize("least", [0, 1, 2])
+@pytest.mark.parametrize("separator", [None, ","])
+def test_lists_are_no_shorter_than_those_of_training(least, separator):
+    """Few lists say nothing, five that none is empty, twenty that each has two items."""
+    parts = ["and(", 0, ")"]
+    spelling = Spelling(lambda unit: parts if unit == "and(" else [unit], lambda unit, slot: False, separator)
+    for count, expected in ((2, 0), (5, min(least, 1)), (20, least)):
+        programs = [["and(", *["all"] * size, ")"] for size in [least, *[least + 1] * (count - 1)]]
+        in_units = Grammar.parse(infer(programs, UNITS))
+        in_words = Grammar.parse(infer(programs, UNITS, spelling=spelling))
+        for size in range(5):
+            units = ["all"] * size
+            words = f" {separator or ''} ".join(units).split()
+            assert in_units.accepts(["and(", *units, ")"]) == (size >= expected)
+            assert in_words.accepts(["and(", *words, ")"]) == (size >= expected)
 
 
 def test_a_list_that_is_always_empty_stays_so():

@@ -142,6 +142,7 @@ def test_recombined_pairs_are_added_if_they_are_wanted(load):
     plain = load(Messages(), train=text, dev="a x\tA X\n")
     messages = Messages()
     more = load(messages, TRANSDUCER | {"training.recombine": 0.5}, train=text, dev="a x\tA X\n")
+    assert more.made > 0
     assert more.train[: len(plain.train)] == plain.train
     new = more.train[len(plain.train) :]
     assert len(new) == round(0.5 * len(lines))

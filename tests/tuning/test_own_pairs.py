@@ -2,7 +2,8 @@
 
 import pytest
 
-from ftor.reporting import Report
+from ftor.errors import FtorError
+from ftor.reporting import SILENT, Report
 from ftor.text.reading import DataError
 from ftor.tuning.own_pairs import Request, plan_race, warn_of_left_out
 from support.tiny import write_lines
@@ -111,3 +112,12 @@ def test_a_race_that_takes_longer_than_wanted_says_so_first(tmp_path, minutes, s
     text = f"longer than --minutes {minutes:g}: {planned.epochs} epochs are the least that tell anything"
     assert [text in one for one in report.texts] == [says, *[False] * (len(report.texts) - 1)]
     assert any(one.startswith("race: ") for one in report.texts)
+
+
+def test_a_grammar_that_is_not_there_is_told_before_anything_is_trained(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"a {i}\tA {i}\n" for i in range(50)), "utf-8")
+    request = Request.new(path, overrides=["decoding.grammar=none.cfg"])
+    with pytest.raises(FtorError, match=r"none.cfg: No such file"):
+        plan_race(request, tmp_path / "model", SILENT)
+    assert not (tmp_path / "model").exists()

@@ -19,6 +19,8 @@ Place = tuple[str, int]
 """A unit and the number of one of its slots."""
 START: Place = ("", 0)
 EVERYWHERE: Place = ("", -1)
+SURE_LISTS = (5, 20)
+"""So many lists must show that a list has at least one item, or at least two."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +43,14 @@ class UnitSlots:
         """The slots of a unit."""
         return self.slots.get(unit, ())
 
-    def fillers(self, program: Sequence[str]) -> list[tuple[Place, str]]:
-        """Each slot of a program with the unit that fills it. Raises `GrammarError` if it is not one tree."""
+    def fillers(self, program: Sequence[str], sizes: Counter[tuple[Place, int]]) -> list[tuple[Place, str]]:
+        """Each slot of a program with the unit that fills it. Raises `GrammarError` if it is not one tree.
+
+        `sizes` receives how many subtrees each rest slot has.
+        """
         filled = []
         waiting: list[tuple[Place, str]] = [(START, SLOT)]
+        items = [0]  # of each slot that waits
         for unit in program:
             if not waiting:
                 raise GrammarError(f"units follow the end of the program: {' '.join(program)}")
@@ -53,12 +59,16 @@ class UnitSlots:
                 if kind != REST:
                     raise GrammarError(f"a list ends where none is open: {' '.join(program)}")
                 waiting.pop()
+                sizes[place, items.pop()] += 1
                 continue
+            items[-1] += 1
             if kind == SLOT:
                 waiting.pop()
+                items.pop()
             filled.append((place, unit))
             kinds = self.of(unit)
             waiting += [((unit, slot), kinds[slot]) for slot in reversed(range(len(kinds)))]
+            items += [0] * len(kinds)
         if waiting:
             raise GrammarError(f"the program is not finished: {' '.join(program)}")
         return filled
@@ -117,7 +127,8 @@ def infer(
         copied: units without slots that are copied from sources. A type that has one takes `@copy`.
         spelling: writes the rules in words of the notation instead of units.
     """
-    filled = [units.fillers(program) for program in programs]
+    sizes: Counter[tuple[Place, int]] = Counter()
+    filled = [units.fillers(program, sizes) for program in programs]
     if not filled:
         raise GrammarError("no programs to infer a grammar from")
     counts = Counter(filler for fillers in filled for filler in fillers)
@@ -151,8 +162,12 @@ def infer(
         copies = sum(count for unit, count in fillers[place].items() if unit in copied)
         lines += _rule(names[place], alternatives + [(COPY, copies)] * (copies > 0))
     lists = {slot_names[place]: type_of[place] for place, kind in slots.items() if kind == REST}
+    sizes_of: dict[str, Counter[int]] = {name: Counter() for name in lists}
+    for (place, size), count in sizes.items():
+        sizes_of[slot_names[place]][size] += count
     for name, place in sorted(lists.items()):
-        lines += [*_list_rules(name, names[place] if fillers[place] else None, units.close, spelling), ""]
+        item = names[place] if fillers[place] else None
+        lines += [*_list_rules(name, item, _least(sizes_of[name]), units.close, spelling), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -189,15 +204,27 @@ def _rule(name: str, alternatives: Sequence[tuple[str, int]]) -> list[str]:
     return [head + lines[0], *(margin + line for line in lines[1:]), ""]
 
 
-def _list_rules(name: str, item: str | None, close: str, spelling: Spelling | None) -> list[str]:
-    """The rules of a rest slot. Without an `item`, all lists of training are empty."""
+def _least(sizes: Counter[int]) -> int:
+    """The fewest items of lists, at most two, by the sizes of those of training."""
+    seen = sum(number <= sizes.total() for number in SURE_LISTS)
+    return min(*sizes, seen) if sizes else 0
+
+
+def _list_rules(name: str, item: str | None, least: int, close: str, spelling: Spelling | None) -> list[str]:
+    """The rules of a rest slot with so many items or more. Without an `item`, all lists are empty."""
     end = quoted(close) if spelling is None else "()"
     if item is None:
         return [f"{name} -> {end}"]
     if spelling is None or spelling.separator is None or name.endswith("Words"):
-        return [f"{name} -> {end} | {item} {name}"]
+        more = f"{name}Rest" if least else name
+        rules = [f"{more} -> {end} | {item} {more}"]
+        return [f"{name} -> {' '.join([item] * least)} {more}", *rules] if least else rules
     items = f"{item}Items"
-    return [f"{name} -> {end} | {items}", f"{items} -> {item} | {item} {quoted(spelling.separator)} {items}"]
+    first = [f"{end} | ", "", f"{item} {quoted(spelling.separator)} "][least]
+    return [
+        f"{name} -> {first}{items}",
+        f"{items} -> {item} | {item} {quoted(spelling.separator)} {items}",
+    ]
 
 
 def _names(order: Sequence[Place], by_type: Mapping[Place, Counter[str]]) -> dict[Place, str]:
@@ -220,7 +247,7 @@ def _names(order: Sequence[Place], by_type: Mapping[Place, Counter[str]]) -> dic
 
 def _rule_names(name: str) -> set[str]:
     """The names of all rules that a type may have."""
-    return {name, f"{name}List", f"{name}Items", f"{name}Words"}
+    return {name, *(name + more for more in ("List", "ListRest", "Items", "Words", "WordsRest"))}
 
 
 def _camel(unit: str) -> str:

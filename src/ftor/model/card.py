@@ -40,7 +40,7 @@ def model_card(model: Model, metrics: dict[str, Any], example: Pair) -> str:
 
 - ftor version: {metrics["version"]}
 - Parameters: {parameters:,}
-- Training pairs: {metrics["train"]["count"]}
+- Training pairs: {metrics["train"]["count"]}{_made(metrics)}
 - Training time: {metrics["seconds"]:.0f} s
 - Best epoch: {metrics["best_epoch"]} of {metrics["epochs"]}
 - Seed: {config.training.seed}
@@ -71,6 +71,11 @@ Run these commands in this folder:
 |---|---|
 {files}
 """
+
+
+def _made(metrics: dict[str, Any]) -> str:
+    made = metrics["train"].get("made", 0)
+    return f", and {made} made of their parts" if made else ""
 
 
 def _front_matter(model: Model, metrics: dict[str, Any]) -> str:

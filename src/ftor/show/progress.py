@@ -18,7 +18,7 @@ from rich.progress import (
 
 from ftor.reporting import Count, LineReport
 
-STILL_STARTING = "still at the first batch; on a new machine the kernels are compiled now"
+STILL_STARTING = "still at the first batch: a new machine compiles the kernels now, and a busy one is slow"
 SLOW_START = 4.0
 """Seconds without a first result after which `STILL_STARTING` is shown."""
 

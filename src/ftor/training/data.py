@@ -40,6 +40,7 @@ class TrainingData:
         data_folder: the data folder that the user named, if any.
         programs: how targets are written in units, if they are.
         left_out: how many lines and pairs of each file are left out, for a message at the end.
+        made: how many of the training pairs are put together from parts of the others.
     """
 
     train: list[Pair]
@@ -50,6 +51,7 @@ class TrainingData:
     data_folder: Path | None = None
     programs: TargetUnits | None = None
     left_out: tuple[str, ...] = ()
+    made: int = 0
 
 
 def load_training_data(
@@ -98,7 +100,9 @@ def load_training_data(
         train, dev = hold_out(train, report)
     else:
         _check_dev(dev, splits.train, splits.paths["dev"], train_path, report)
+    own = len(train)
     train = _with_recombined(train, config, programs, report)
+    made = len(train) - own
     _check_memory(train, config, train_path)
     affordable_dev = [pair for pair in dev if not _excess(pair, config, bound, part)]
     reachable_dev = [pair for pair in affordable_dev if _can_reach(pair, config)]
@@ -111,7 +115,8 @@ def load_training_data(
         report.warn(f"{dev_path}: {count} dev targets are too long for {limit}; the dev loss leaves them out")
     long = [f"{train_path}: {counted(too_long, 'pair')} too long"] if too_long else []
     left_out, folder = (*splits.left_out, *long), data_folder
-    return TrainingData(train, dev, splits.test, reachable_dev, str(train_path), folder, programs, left_out)
+    name = str(train_path)
+    return TrainingData(train, dev, splits.test, reachable_dev, name, folder, programs, left_out, made)
 
 
 def _with_forms(pairs: list[Pair], data: DataConfig) -> list[Pair]:

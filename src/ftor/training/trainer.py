@@ -321,7 +321,7 @@ class Trainer:
             "seed": self.config.training.seed,
             "best_epoch": state.best_epoch,
             "epochs": state.epoch,
-            "train": {"count": len(self.data.train), **self._dev_pairs()},
+            "train": self._train_pairs() | self._dev_pairs(),
             **results,
             "seconds": round(state.seconds, 1),
             "dev_seconds": round(state.dev_seconds, 1),
@@ -338,6 +338,11 @@ class Trainer:
             write_json(self.folder / METRICS_FILE, metrics)
             write_text(self.folder / "README.md", model_card(self.model, metrics, self.data.dev[0]))
         return metrics
+
+    def _train_pairs(self) -> dict[str, int]:
+        """How many training pairs there are, and how many more were made of their parts."""
+        count, made = len(self.data.train) - self.data.made, self.data.made
+        return {"count": count, "made": made} if made else {"count": count}
 
     def _dev_pairs(self) -> dict[str, int]:
         """How many dev pairs are training pairs, if most of them are: their results are no estimate."""

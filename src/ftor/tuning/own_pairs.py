@@ -14,10 +14,12 @@ from pydantic import BaseModel, ConfigDict
 from ftor.config import Config, shipped
 from ftor.errors import FtorError
 from ftor.files import read_json, write_text
+from ftor.grammar import Grammar
 from ftor.jobs import Status, run_jobs
 from ftor.jobs.loop import Board
 from ftor.jobs.processes import Processes, cores
 from ftor.model.confidence import CONFIDENCE_FILE
+from ftor.model.programs import INFER, NONE
 from ftor.reporting import SILENT, Report, counted
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
@@ -126,6 +128,9 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
         report: receives findings.
         data_folder: where vectors are, if not in the usual folders.
     """
+    grammar = configuration("own", [], request.overrides).decoding.grammar
+    if grammar not in (None, INFER, NONE):
+        Grammar.read(grammar)  # before anything is trained
     pairs = {split: file.pairs for split, file in _read(request, report).items()}
     train, dev, test = pairs["train"], pairs.get("dev", []), pairs.get("test", [])
     race = folder / RACE_FOLDER

@@ -14,4 +14,9 @@ def lines_of(pairs: Iterable[Pair]) -> tuple[int, ...]:
 
 def some_of(words: Sequence[str]) -> str:
     """The first few words, and `…` if there are more."""
-    return ", ".join(words[:EXAMPLES]) + (", …" if len(words) > EXAMPLES else "")
+    return ", ".join(map(_shown, words[:EXAMPLES])) + (", …" if len(words) > EXAMPLES else "")
+
+
+def _shown(word: str) -> str:
+    """A word, in quotes if it ends with a mark that could be the message's."""
+    return f"`{word}`" if word[-1:] in ",.;:)" else word

@@ -173,7 +173,7 @@ def _twins(pairs: Sequence[Pair]) -> Iterator[Finding]:
         yield Finding(kind="case", text=text, settings={"data.lowercase": True})
     marked = [word for word in words if word[-1] in MARKS and word.rstrip(MARKS) in words]
     if len(marked) > TWINS * len(words):
-        text = f"{len(marked)} source words also stand there with a mark at the end, such as {min(marked)}."
+        text = f"{len(marked)} source words also stand there with a mark at the end, such as `{min(marked)}`."
         advice = 'Put a space before the mark, or set data.source_tokenizer="english".'
         yield Finding(kind="punctuation", text=text, warning=True, advice=advice)
 

@@ -1,7 +1,7 @@
 """The candidates of a race: what the data does not tell is tried."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ftor.config import Config
 from ftor.config.architectures import ARCHITECTURES
@@ -24,11 +24,8 @@ RESCORED, RECOMBINED = "+rescored", "+recombined"
 RECOMBINED_MEANING = "; recombined pairs"
 LSTM_RATE: dict[str, Value] = {"training.learning_rate": 0.004}
 """A race has few epochs: with a lower rate an LSTM has not learnt enough by then."""
-RESCORER: dict[str, Value] = LSTM_RATE | {
-    "model.rescorer": "lstm",
-    "model.rescorer_hidden": 100,
-    "decoding.lengths": 5,
-}
+LENGTHS: dict[str, Value] = {"decoding.lengths": 5}
+RESCORER: dict[str, Value] = LSTM_RATE | LENGTHS | {"model.rescorer": "lstm", "model.rescorer_hidden": 100}
 RESCORER_COST = 3.5
 """The time of its epochs, relative to the first candidate's, besides that of the transducer."""
 SEQ2SEQ = "lstm"
@@ -83,6 +80,8 @@ def candidates(look: Look) -> list[Candidate]:
         ),
         Candidate("untaught", "F→R without an aligner", CONTEXT | in_context),
     ]
+    if can_rescore(look):
+        some = [replace(one, settings={**one.settings, **LENGTHS}) for one in some]
     if "model.copying" in look.open:
         copying: dict[str, Value] = {"model.copying": True}
         some.append(Candidate("copying", "F→R, taught; source words can be copied", taught | skip | copying))

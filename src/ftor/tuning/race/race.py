@@ -146,7 +146,8 @@ class Race(Workload):
             yield from self._trained(contenders, [plan.seed], epochs)
             contenders = self._best(contenders, [plan.seed], epochs)
             score = self._worst(contenders[0], [plan.seed], epochs)
-            self._report.say(f"after {epochs} epochs, {contenders[0]} leads: {percent(score)}")
+            shown = self._entry(contenders[0], plan.seed, epochs).epochs
+            self._report.say(f"after {shown} epochs, {contenders[0]} leads: {percent(score)}")
             early = score >= ALL_RIGHT
             if early:
                 break
