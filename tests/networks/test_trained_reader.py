@@ -31,16 +31,8 @@ def bert(tmp_path_factory):
 
 
 @pytest.fixture
-def train(data, tmp_path, bert, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-    def with_settings(name="run", **settings):
-        values = {"model.reader": str(bert), "model.reader_layers": 1, **settings}
-        finished = run_here(*train_arguments(data, tmp_path / name, values))
-        assert finished.code == 0, finished.err
-        return tmp_path / name, finished.err
-
-    return with_settings
+def train(bert, data, tmp_path, monkeypatch):
+    return tiny_encoder.training(bert, data, tmp_path, monkeypatch, layers=1)
 
 
 @pytest.mark.parametrize("trained", [1, 2])
@@ -58,7 +50,7 @@ def test_before_training_vectors_are_those_of_the_frozen_reader(encoder, tmp_pat
 
 
 def test_only_the_last_layers_are_trained_and_saved(train, bert):
-    folder, err = train(**{"training.reader_learning_rate": 0.01})
+    folder = train(training__reader_learning_rate=0.01)
     before = load_tensors(bert / "model.safetensors")[0]
     weights, _ = load_tensors(folder / "model.safetensors")
     prefix = "encoder.layer.1."
@@ -72,11 +64,10 @@ def test_only_the_last_layers_are_trained_and_saved(train, bert):
     count = sum(tensor.numel() for tensor in layer.values())
     recorded = json.loads((folder / "metrics.json").read_text())["reader"]
     assert (recorded["trained"], recorded["parameters"] > count) == (count, True)
-    assert "million of them trained" in err
 
 
 def test_a_loaded_model_gives_the_same_scores(train):
-    folder, _ = train(**{"training.reader_learning_rate": 0.01})
+    folder = train(training__reader_learning_rate=0.01)
     sentences = ["a b c", "k", "b a b a"]
     model = ftor.load(folder)
     together = model.predict(sentences, n_best=2)
@@ -92,13 +83,13 @@ def test_a_loaded_model_gives_the_same_scores(train):
 
 
 def test_the_same_seed_gives_the_same_model_with_averaged_weights(train):
-    settings = {"training.average_epochs": 1.0}
-    one, other = (load_tensors(train(n, **settings)[0] / "model.safetensors")[0] for n in ("one", "two"))
+    folders = [train(name, training__average_epochs=1.0) for name in ("one", "two")]
+    one, other = (load_tensors(folder / "model.safetensors")[0] for folder in folders)
     assert all(tensor.equal(other[name]) for name, tensor in one.items())
 
 
 def test_the_reader_has_a_learning_rate_of_its_own(train):
-    network = ftor.load(train()[0]).network
+    network = ftor.load(train()).network
     groups = parameter_groups(network, TrainingConfig(learning_rate=0.5, reader_learning_rate=0.25))
     sizes = {group["lr"]: sum(p.numel() for p in group["params"]) for group in groups}
     assert sizes.keys() == {0.5, 0.25}

@@ -1,8 +1,12 @@
 """An encoder without anything learned, and a tokenizer of a few pieces, as a hub would have them."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import torch
+
+from support.tiny import run_here, train_arguments
 
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghijk", *(f"##{letter}" for letter in "abcdefghijkz"))
 
@@ -31,3 +35,20 @@ def write(folder: Path, seed: int = 0, kind: str = "Bert") -> Path:
     )  # fmt: skip
     getattr(transformers, f"{kind}Model")(config, add_pooling_layer=False).save_pretrained(folder)
     return folder
+
+
+def training(
+    encoder: Path, data: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, layers: int = 0
+) -> Callable[..., Path]:
+    """Give a function that trains with such a reader and some settings. It gives the folder of the run."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    reader = {"model.reader": str(encoder), "model.reader_layers": layers}
+
+    def train(name: str = "run", **settings: object) -> Path:
+        values = {key.replace("__", "."): value for key, value in settings.items()}
+        finished = run_here(*train_arguments(data, folder / name, reader | values))
+        assert finished.code == 0, finished.err
+        assert f"{'million' if layers else 'none'} of them trained" in finished.err
+        return folder / name
+
+    return train
