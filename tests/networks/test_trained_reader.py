@@ -1,18 +1,24 @@
 """Readers whose last layers are trained: the same vectors before training, saved and loaded after it."""
 
 import json
+import signal
 
 import pytest
 import torch
 
 import ftor
 from ftor.config import Config, ConfigError, TrainingConfig
+from ftor.datasets.mirror import mirror
 from ftor.errors import FtorError
+from ftor.model import folder as model_folder
 from ftor.model.tensors import load_tensors
+from ftor.text import readers
 from ftor.text.readers import Reader, TrainedReader
+from ftor.text.reading import write_pairs
 from ftor.training.schedule import parameter_groups
+from ftor.training.trainer import Trainer
 from support import tiny_encoder
-from support.tiny import run_here, train_arguments
+from support.tiny import assert_same_run, run_here, train_arguments
 
 pytest.importorskip("transformers")
 
@@ -86,6 +92,57 @@ def test_the_same_seed_gives_the_same_model_with_averaged_weights(train):
     folders = [train(name, training__average_epochs=1.0) for name in ("one", "two")]
     one, other = (load_tensors(folder / "model.safetensors")[0] for folder in folders)
     assert all(tensor.equal(other[name]) for name, tensor in one.items())
+
+
+def test_a_run_that_was_stopped_and_resumed_ends_with_the_same_weights(tmp_path, bert, monkeypatch):
+    step, steps = Trainer.step, []
+
+    def interrupt(*arguments):
+        steps.append(arguments)
+        if len(steps) == 4:
+            signal.raise_signal(signal.SIGINT)
+        return step(*arguments)
+
+    for split in ("train", "dev", "test"):  # much padding
+        write_pairs(mirror(25, range(1, 20), seed=len(split)), tmp_path / f"{split}.tsv")
+    train = tiny_encoder.training(bert, tmp_path, tmp_path, monkeypatch, layers=1)
+    whole = train("whole", training__reader_learning_rate=0.01)
+    model_folder._reader.cache_clear()  # as in a process of its own
+    settings = {"model.reader": str(bert), "model.reader_layers": 1, "training.reader_learning_rate": 0.01}
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "step", interrupt)
+        stopped = run_here(*train_arguments(tmp_path, tmp_path / "stopped", settings))
+    assert (stopped.code, len(steps)) == (1, 4)
+    model_folder._reader.cache_clear()
+    resumed = run_here("train", "--resume", tmp_path / "stopped")
+    assert resumed.code == 0, resumed.err
+    assert_same_run(tmp_path / "stopped", whole)
+
+
+def test_what_frozen_layers_compute_does_not_depend_on_other_sentences(encoder):
+    together = TrainedReader(str(encoder), 1).batch(SENTENCES, start=True)
+    for row, tokens in enumerate(SENTENCES):
+        alone, positions = TrainedReader(str(encoder), 1).batch([tokens], start=True)
+        assert torch.equal(together.values[row, : alone.shape[1]], alone[0])
+        assert torch.equal(together.positions[row, : alone.shape[1]], positions[0])
+
+
+def test_training_sentences_are_read_once(encoder, monkeypatch):
+    reader = TrainedReader(str(encoder), 1)
+    reader.prepare(SENTENCES)
+    monkeypatch.setattr(TrainedReader, "_layers", lambda _, new: iter(map(pytest.fail, map(str, new))))
+    reader.batch(SENTENCES[::-1], start=True)
+    reader.vectors(SENTENCES)
+
+
+def test_memory_is_bounded(encoder, monkeypatch):
+    monkeypatch.setattr(readers, "KEPT", 2)
+    reader = TrainedReader(str(encoder), 1)
+    reader.prepare(SENTENCES)
+    assert len(reader._known_pieces) <= 2
+    for tokens in SENTENCES:
+        reader.batch([tokens], start=True)
+    assert len(reader._known_pieces) <= 2
 
 
 def test_the_reader_has_a_learning_rate_of_its_own(train):

@@ -6,8 +6,10 @@ in a file that is named by its content: the encoder and the sentences.
 
 import copy
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,9 +133,7 @@ class Reader:
     def _layers(self, sentences: Sequence[Tokens]) -> Iterator[tuple[int, torch.Tensor, WordOf]]:
         """The number of each sentence, the states (N + 1, P, E) of its pieces, and the words of these."""
         encoder, tokenizer = self._encoder
-        order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
-        for first in range(0, len(order), AT_ONCE):
-            rows = order[first : first + AT_ONCE]
+        for rows in self._read_together(sentences):
             texts = [list(sentences[row]) for row in rows]
             batch = tokenizer(
                 texts, is_split_into_words=True, padding=True, truncation=True, return_tensors="pt"
@@ -142,6 +142,10 @@ class Reader:
             for place, row in enumerate(rows):
                 pieces = int(batch["attention_mask"][place].sum())
                 yield row, layers[place, :, :pieces], batch.word_ids(place)[:pieces]
+
+    def _read_together(self, sentences: Sequence[Tokens]) -> Iterator[Sequence[int]]:
+        """The numbers of sentences, at most `AT_ONCE` together. Each group is padded to its longest."""
+        return _parts(sorted(range(len(sentences)), key=lambda row: len(sentences[row])))
 
     @cached_property
     def _fingerprint(self) -> bytes:
@@ -188,7 +192,9 @@ class Reader:
 class TrainedReader(Reader):
     """A pretrained encoder whose last layers are trained as part of a network.
 
-    What the frozen layers make of sentences is computed once, and kept in memory.
+    What the frozen layers make of training sentences is computed once, and kept in memory. Only sentences of
+    as many pieces are read together: padding would change the last bits, so that a resumed run, which meets
+    sentences in other batches, would end with other weights.
 
     Args:
         name, folder: as of `Reader`.
@@ -211,7 +217,13 @@ class TrainedReader(Reader):
         return layers - self.trained
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> None:
-        """No file is written: what is kept changes in training."""
+        """Read sentences before training, as many as are kept. No file is written."""
+        wanted = sorted({tuple(tokens) for tokens in sentences})[:KEPT]
+        self._known_pieces = {}
+        for row, layers, word_of in self._layers(wanted):
+            tokens = wanted[row]
+            self._known[tokens] = _pooled(layers.mean(0), word_of, len(tokens)).numpy()
+            self._known_pieces[tokens] = self._below(layers), word_of
 
     def batch(self, sentences: Sequence[Sequence[str]], start: bool) -> Vectors:
         """See `Reader.batch`. Vectors are those of pieces: see `TopLayers`."""
@@ -235,8 +247,20 @@ class TrainedReader(Reader):
         if len(known) + len(new) > KEPT:
             self._known_pieces = {tokens: known[tokens] for tokens in wanted if tokens in known}
         for row, layers, word_of in self._layers(sentences):
-            below = layers[: self.frozen + 1]
-            self._known_pieces[sentences[row]] = torch.cat([below[-1], below.sum(0)], -1), word_of
+            self._known_pieces[sentences[row]] = self._below(layers), word_of
+
+    def _below(self, layers: torch.Tensor) -> torch.Tensor:
+        """What `TopLayers` reads of the states (N + 1, P, E) of a sentence: (P, 2·E)."""
+        below = layers[: self.frozen + 1]
+        return torch.cat([below[-1], below.sum(0)], -1)
+
+    def _read_together(self, sentences: Sequence[Tokens]) -> Iterator[Sequence[int]]:
+        """See `Reader._read_together`. Nothing is padded."""
+        tokenizer, rows_of = self._encoder[1], defaultdict[int, list[int]](list)
+        for row, tokens in enumerate(sentences):
+            pieces = tokenizer(list(tokens), is_split_into_words=True, truncation=True)["input_ids"]
+            rows_of[len(pieces)].append(row)
+        return chain.from_iterable(map(_parts, rows_of.values()))
 
     def top_layers(self) -> TopLayers:
         """The layers that are trained, with random weights."""
@@ -283,6 +307,10 @@ def _cut(encoder: nn.Module, frozen: int, layers: int) -> None:
         parameter.requires_grad_(False)
     for parameter in getattr(parent, name).parameters():
         parameter.requires_grad_(True)
+
+
+def _parts(rows: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (rows[first : first + AT_ONCE] for first in range(0, len(rows), AT_ONCE))
 
 
 def _save(path: Path, table: Array) -> None:
