@@ -25,7 +25,7 @@ pytest.importorskip("transformers")
 SENTENCES = [("a", "bcd", "e"), ("bcd",), ("k", "a", "a", "jih"), ("a",) * 40]
 
 
-@pytest.fixture(scope="module", params=["Bert", "MPNet"])
+@pytest.fixture(scope="module", params=tiny_encoder.KINDS)
 def encoder(request, tmp_path_factory):
     """Give the folder of an encoder of two layers. Read only."""
     return tiny_encoder.write(tmp_path_factory.mktemp(request.param), kind=request.param)
@@ -86,6 +86,15 @@ def test_a_loaded_model_gives_the_same_scores(train):
     other = folder.parent / "other"
     model.save(other)
     assert ftor.load(other).predict(sentences)[0].score == pytest.approx(together[0].score, abs=1e-5)
+
+
+def test_positions_that_are_not_saved_are_there_after_loading(data, tmp_path, monkeypatch):
+    rotary = tiny_encoder.write(tmp_path / "rotary", kind="ModernBert")
+    folder = tiny_encoder.training(rotary, data, tmp_path, monkeypatch, layers=1)()
+    (predicted,) = ftor.load(folder).predict(["a b c"])
+    reader = ftor.load(folder).network.reader
+    assert {tensor.device.type for tensor in (*reader.parameters(), *reader.buffers())} == {"cpu"}
+    assert predicted.score <= 0
 
 
 def test_the_same_seed_gives_the_same_model_with_averaged_weights(train):

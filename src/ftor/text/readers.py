@@ -8,6 +8,7 @@ import copy
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -263,7 +264,7 @@ class TrainedReader(Reader):
         return chain.from_iterable(map(_parts, rows_of.values()))
 
     def top_layers(self) -> TopLayers:
-        """The layers that are trained, with random weights."""
+        """The layers that are trained, with random weights. These are on `meta` if torch's device is."""
         encoder = self._from_description()
         _cut(encoder, self.frozen, self._described.num_hidden_layers)
         return TopLayers(encoder, self.frozen + 1)
@@ -276,8 +277,11 @@ class TrainedReader(Reader):
 
     def _from_description(self) -> nn.Module:
         import transformers  # here, as it is an extra and takes seconds
+        from accelerate import init_empty_weights
 
-        encoder: nn.Module = transformers.AutoModel.from_config(self._described)
+        empty = init_empty_weights() if torch.get_default_device().type == "meta" else nullcontext()
+        with torch.device("cpu"), empty:  # buffers have to have values: some are not saved, such as rotations
+            encoder: nn.Module = transformers.AutoModel.from_config(self._described)
         return encoder
 
 
