@@ -88,9 +88,9 @@ def test_a_loaded_model_gives_the_same_scores(train):
     assert ftor.load(other).predict(sentences)[0].score == pytest.approx(together[0].score, abs=1e-5)
 
 
-def test_positions_that_are_not_saved_are_there_after_loading(data, tmp_path, monkeypatch):
-    rotary = tiny_encoder.write(tmp_path / "rotary", kind="ModernBert")
-    folder = tiny_encoder.training(rotary, data, tmp_path, monkeypatch, layers=1)()
+def test_everything_is_there_after_loading(encoder, data, tmp_path, monkeypatch):
+    """Also what is not saved, such as the frequencies of rotary positions."""
+    folder = tiny_encoder.training(encoder, data, tmp_path, monkeypatch, layers=1)()
     (predicted,) = ftor.load(folder).predict(["a b c"])
     reader = ftor.load(folder).network.reader
     assert {tensor.device.type for tensor in (*reader.parameters(), *reader.buffers())} == {"cpu"}
@@ -170,6 +170,21 @@ def test_more_layers_than_there_are(data, tmp_path, bert):
     assert f"model.reader_layers: expected at most 2, which {bert} has, found 3" in finished.err
     with pytest.raises(ConfigError, match="reader_layers: needs a reader, found 2 without one"):
         Config.load("transducer", ["model.reader_layers=2"])
+
+
+@pytest.mark.parametrize("forward", [lambda self, x, *_, **__: x + 1, lambda self: None])
+def test_layers_that_compute_something_else_alone(bert, monkeypatch, forward):
+    reader = TrainedReader(str(bert), 1)
+    reader.prepare(SENTENCES)
+    cut = readers.cut
+
+    def cut_and_changed(encoder, *sizes):
+        cut(encoder, *sizes)
+        encoder.encoder.forward = forward.__get__(encoder.encoder)
+
+    monkeypatch.setattr(readers, "cut", cut_and_changed)
+    with pytest.raises(FtorError, match=r"model.reader_layers: BertModel is not a stack of layers"):
+        reader.top_weights()
 
 
 def test_what_is_no_stack_of_layers(bert, monkeypatch):

@@ -15,6 +15,8 @@ KINDS: dict[str, dict[str, object]] = {
     "Bert": {},
     "MPNet": {"max_position_embeddings": 34},  # it counts them from 2 on
     "ModernBert": {f"{name}_token_id": 0 for name in ("pad", "bos", "eos", "cls", "sep")},
+    "DistilBert": {"hidden_dim": 16, "dropout": 0.0, "attention_dropout": 0.0},
+    "Electra": {"embedding_size": 8},
 }
 """Kinds of encoders, with settings that only they need."""
 

@@ -21,7 +21,7 @@ from torch import nn
 
 from ftor.errors import FtorError
 from ftor.files import write_atomically
-from ftor.nn.top_layers import NO_POSITION, PADDING, TopLayers
+from ftor.nn.top_layers import NO_POSITION, PADDING, TopLayers, cut, no_stack
 from ftor.ops.arrays import Array
 
 AT_ONCE = 32
@@ -266,14 +266,30 @@ class TrainedReader(Reader):
     def top_layers(self) -> TopLayers:
         """The layers that are trained, with random weights. These are on `meta` if torch's device is."""
         encoder = self._from_description()
-        _cut(encoder, self.frozen, self._described.num_hidden_layers)
+        cut(encoder, self.frozen, self._described.num_hidden_layers)
         return TopLayers(encoder, self.frozen + 1)
 
     def top_weights(self) -> dict[str, torch.Tensor]:
         """See `Reader.top_weights`."""
         encoder = copy.deepcopy(self._encoder[0])
-        _cut(encoder, self.frozen, self._described.num_hidden_layers)
+        cut(encoder, self.frozen, self._described.num_hidden_layers)
+        self._check(encoder)
         return TopLayers(encoder, self.frozen + 1).state_dict()
+
+    @torch.no_grad()
+    def _check(self, encoder: nn.Module) -> None:
+        """Raise if the last layers alone do not compute what they do in the whole encoder."""
+        ((_, layers, _),) = self._layers([("a", "b")])
+        below, wanted = layers[self.frozen], layers[self.frozen + 1 :]
+        mask = torch.ones(1, len(below), dtype=torch.long)
+        try:
+            output = encoder(inputs_embeds=below[None], attention_mask=mask, output_hidden_states=True)
+            found = torch.cat(output.hidden_states[1:])
+        except (TypeError, ValueError, RuntimeError, AttributeError, LookupError) as error:
+            raise no_stack(encoder) from error
+        close = 1e-3 * float(wanted.abs().max())
+        if found.shape != wanted.shape or not torch.allclose(found, wanted, atol=close):
+            raise no_stack(encoder)
 
     def _from_description(self) -> nn.Module:
         import transformers  # here, as it is an extra and takes seconds
@@ -283,34 +299,6 @@ class TrainedReader(Reader):
         with torch.device("cpu"), empty:  # buffers have to have values: some are not saved, such as rotations
             encoder: nn.Module = transformers.AutoModel.from_config(self._described)
         return encoder
-
-
-class _GivenStates(nn.Module):
-    """Stands for the embeddings of an encoder, whose layers then read given states."""
-
-    def forward(self, *_: object, inputs_embeds: torch.Tensor, **__: object) -> torch.Tensor:
-        return inputs_embeds
-
-
-def _cut(encoder: nn.Module, frozen: int, layers: int) -> None:
-    """Leave an encoder only the layers after the frozen ones. It then reads states, not ids."""
-    stacks = [
-        (parent, name, child)
-        for parent in encoder.modules()
-        for name, child in parent.named_children()
-        if isinstance(child, nn.ModuleList) and len(child) == layers
-    ]
-    if len(stacks) != 1 or not isinstance(getattr(encoder, "embeddings", None), nn.Module):
-        raise FtorError(f"model.reader_layers: {type(encoder).__name__} is not a stack of layers")
-    parent, name, stack = stacks[0]
-    setattr(parent, name, nn.ModuleList(list(stack)[frozen:]))
-    encoder.embeddings = _GivenStates()
-    if getattr(encoder, "pooler", None) is not None:
-        encoder.register_module("pooler", None)
-    for parameter in encoder.parameters():  # such as biases of positions, which frozen layers share
-        parameter.requires_grad_(False)
-    for parameter in getattr(parent, name).parameters():
-        parameter.requires_grad_(True)
 
 
 def _parts(rows: Sequence[int]) -> Iterator[Sequence[int]]:
