@@ -25,22 +25,13 @@ def encoder(tmp_path_factory):
 
 
 @pytest.fixture
-def train(data, tmp_path, encoder, monkeypatch):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-    def with_settings(name="run", **settings):
-        values = {f"model.{key}": value for key, value in settings.items()}
-        finished = run_here(*train_arguments(data, tmp_path / name, {"model.reader": str(encoder)} | values))
-        assert finished.code == 0, finished.err
-        assert "reader: " in finished.err
-        return tmp_path / name
-
-    return with_settings
+def train(encoder, data, tmp_path, monkeypatch):
+    return tiny_encoder.training(encoder, data, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_model_is_trained_and_loaded(train, order):
-    model = ftor.load(train(order=order))
+    model = ftor.load(train(model__order=order))
     sentences = ["a b c", "k", "b a b a"]
     together = model.predict(sentences, n_best=3)
     for sentence, one in zip(sentences, together, strict=True):
@@ -60,7 +51,7 @@ def test_a_word_that_training_lacks_has_a_vector_of_its_own(train):
 
 def test_each_part_reads_what_it_is_told(train, data):
     """What reads type vectors only does not see that a context changes."""
-    settings = dict.fromkeys(("fertility_reads", "reordering_reads", "decoder_reads"), "type")
+    settings = {f"model__{part}_reads": "type" for part in ("fertility", "reordering", "decoder")}
     network = ftor.load(train("types", **settings)).network
     source, lengths = torch.tensor([[2, 3, 4]]), torch.tensor([3])
     batches = [SourceBatch(source, lengths, vectors=torch.randn(1, 3, 12)) for _ in range(2)]
@@ -129,7 +120,7 @@ def test_vectors_are_centred_and_scaled():
 
 
 def test_committees_share_the_reader(train):
-    folders = [train("one"), train("two", fertility_hidden=9)]
+    folders = [train("one"), train("two", model__fertility_hidden=9)]
     model = ftor.load(folders)
     assert len(model.network.members) == 2
     assert json.loads(json.dumps(model.predict(["a b"])[0].record("a b")))["prediction"]

@@ -1,10 +1,24 @@
 """An encoder without anything learned, and a tokenizer of a few pieces, as a hub would have them."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import torch
 
+from support.tiny import run_here, train_arguments
+
 PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghijk", *(f"##{letter}" for letter in "abcdefghijkz"))
+
+NO_DROPOUT = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+KINDS: dict[str, dict[str, object]] = {
+    "Bert": {},
+    "MPNet": {"max_position_embeddings": 34},  # it counts them from 2 on
+    "ModernBert": {f"{name}_token_id": 0 for name in ("pad", "bos", "eos", "cls", "sep")},
+    "DistilBert": {"hidden_dim": 16, "dropout": 0.0, "attention_dropout": 0.0},
+    "Electra": {"embedding_size": 8},
+}
+"""Kinds of encoders, with settings that only they need."""
 
 
 def write(folder: Path, seed: int = 0, kind: str = "Bert") -> Path:
@@ -19,15 +33,30 @@ def write(folder: Path, seed: int = 0, kind: str = "Bert") -> Path:
     pieces.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", special_tokens=ends)
     tokenizer = transformers.PreTrainedTokenizerFast(
         tokenizer_object=pieces, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]", sep_token="[SEP]",
-        model_max_length=32,
+        model_max_length=32, model_input_names=["input_ids", "attention_mask"],
     )  # fmt: skip
     tokenizer.save_pretrained(folder)
     torch.manual_seed(seed)
     sizes = {"hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 16}
-    positions = 34 if kind == "MPNet" else 32  # it counts them from 2 on
-    config = getattr(transformers, f"{kind}Config")(
-        vocab_size=len(PIECES), max_position_embeddings=positions, initializer_range=0.5,
-        hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, **sizes,
-    )  # fmt: skip
-    getattr(transformers, f"{kind}Model")(config, add_pooling_layer=False).save_pretrained(folder)
+    settings = {"max_position_embeddings": 32, "initializer_range": 0.5, **NO_DROPOUT, **KINDS[kind]}
+    config = getattr(transformers, f"{kind}Config")(vocab_size=len(PIECES), **sizes, **settings)
+    pooling = {"add_pooling_layer": False} if kind in ("Bert", "MPNet") else {}
+    getattr(transformers, f"{kind}Model")(config, **pooling).save_pretrained(folder)
     return folder
+
+
+def training(
+    encoder: Path, data: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, layers: int = 0
+) -> Callable[..., Path]:
+    """Give a function that trains with such a reader and some settings. It gives the folder of the run."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    reader = {"model.reader": str(encoder), "model.reader_layers": layers}
+
+    def train(name: str = "run", **settings: object) -> Path:
+        values = {key.replace("__", "."): value for key, value in settings.items()}
+        finished = run_here(*train_arguments(data, folder / name, reader | values))
+        assert finished.code == 0, finished.err
+        assert f"{'million' if layers else 'none'} of them trained" in finished.err
+        return folder / name
+
+    return train

@@ -95,7 +95,7 @@ class Committee(SearchingNetwork[Readings]):
         return Readings(readings, MeanLengths(mean))
 
     def token_probabilities(self, batch: SourceBatch, reading: Readings, lengths: Tensor) -> Tensor:
-        """The mean of P(y_o | x, l) of each choice, (B, L, V or V + n)."""
+        """The mean of P(y_o | x, l) of each choice, (B, L, V or V + n·C)."""
         both = zip(self.transducers, reading.members, strict=True)
         p = torch.stack([member.token_probabilities(batch, own, lengths) for member, own in both])
         if self.mean == "arithmetic":

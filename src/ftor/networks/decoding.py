@@ -93,7 +93,7 @@ class TransducesTokens(Protocol[R]):
         ...
 
     def token_probabilities(self, batch: SourceBatch, reading: R, lengths: Tensor) -> Tensor:
-        """P(y_o | x, l) of each choice: (B, L, V or V + n)."""
+        """P(y_o | x, l) of each choice: (B, L, V or V + n·C)."""
         ...
 
     def best_tokens(self, batch: SourceBatch, reading: R, lengths: Tensor) -> tuple[Tensor, Tensor]:
@@ -237,7 +237,7 @@ def _decode_lengths(
 def _searched(
     search: Search, batch: SourceBatch, probabilities: Tensor, lengths: Tensor, length_scores: Tensor
 ) -> Decoded:
-    """The outputs that `search` finds under token probabilities (B, L, V or V + n)."""
+    """The outputs that `search` finds under token probabilities (B, L, V or V + n·C)."""
     columns = batch.columns
     assert columns is not None
     token_scores, best = search(column_scores(columns, probabilities), lengths)

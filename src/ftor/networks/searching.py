@@ -31,7 +31,7 @@ class SearchingNetwork(Network, Generic[R]):
 
     @abstractmethod
     def token_probabilities(self, batch: SourceBatch, reading: R, lengths: Tensor) -> Tensor:
-        """P(y_o | x, l) of each choice: (B, L, V), or with copying (B, L, V + n).
+        """P(y_o | x, l) of each choice: (B, L, V), or with copying (B, L, V + n·C).
 
         Not for autoregressive decoders, in which it depends on the tokens before.
         """

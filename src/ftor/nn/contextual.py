@@ -8,7 +8,7 @@ SPREAD = 0.4
 
 
 class ContextualEmbedding(nn.Module):
-    """Vectors of a frozen encoder, centred, scaled and mapped to the width of the model.
+    """Vectors of a pretrained encoder, centred, scaled and mapped to the width of the model.
 
     Args:
         size: E, the size of the vectors.

@@ -3,6 +3,8 @@
 import torch
 from torch import Tensor, nn
 
+from ftor.errors import FtorError
+
 NO_POSITION = -1
 """The position of a piece that belongs to no word."""
 PADDING = -2
@@ -41,3 +43,41 @@ class TopLayers(nn.Module):
         weights = belongs.to(means.dtype)
         counts = weights.sum(-1, keepdim=True)
         return torch.where(counts > 0, weights @ means / counts.clamp(min=1), means[:, :1])
+
+
+class _GivenStates(nn.Module):
+    """Stands for the embeddings of an encoder, whose layers then read given states."""
+
+    def forward(self, *inputs: object, **named: object) -> Tensor:
+        """The states, wherever the encoder gives them: DistilBERT does not name its arguments."""
+        given = (*inputs, named.get("inputs_embeds"))
+        (states,) = (one for one in given if isinstance(one, Tensor) and one.is_floating_point())
+        return states
+
+
+def cut(encoder: nn.Module, frozen: int, layers: int) -> None:
+    """Leave an encoder only the layers after the frozen ones. It then reads states, not ids."""
+    stacks = [
+        (parent, name, child)
+        for parent in encoder.modules()
+        for name, child in parent.named_children()
+        if isinstance(child, nn.ModuleList) and len(child) == layers
+    ]
+    if len(stacks) != 1 or not isinstance(getattr(encoder, "embeddings", None), nn.Module):
+        raise no_stack(encoder)
+    parent, name, stack = stacks[0]
+    setattr(parent, name, nn.ModuleList(list(stack)[frozen:]))
+    encoder.embeddings = _GivenStates()
+    if hasattr(encoder, "embeddings_project"):  # of ELECTRA, if its embeddings are smaller than its states
+        encoder.embeddings_project = nn.Identity()
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.register_module("pooler", None)
+    for parameter in encoder.parameters():  # such as biases of positions, which frozen layers share
+        parameter.requires_grad_(False)
+    for parameter in getattr(parent, name).parameters():
+        parameter.requires_grad_(True)
+
+
+def no_stack(encoder: nn.Module) -> FtorError:
+    """What to raise for an encoder whose last layers cannot be trained alone."""
+    return FtorError(f"model.reader_layers: {type(encoder).__name__} is not a stack of layers")

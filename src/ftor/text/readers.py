@@ -6,8 +6,11 @@ in a file that is named by its content: the encoder and the sentences.
 
 import copy
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,7 +21,7 @@ from torch import nn
 
 from ftor.errors import FtorError
 from ftor.files import write_atomically
-from ftor.nn.top_layers import NO_POSITION, PADDING, TopLayers
+from ftor.nn.top_layers import NO_POSITION, PADDING, TopLayers, cut, no_stack
 from ftor.ops.arrays import Array
 
 AT_ONCE = 32
@@ -131,9 +134,7 @@ class Reader:
     def _layers(self, sentences: Sequence[Tokens]) -> Iterator[tuple[int, torch.Tensor, WordOf]]:
         """The number of each sentence, the states (N + 1, P, E) of its pieces, and the words of these."""
         encoder, tokenizer = self._encoder
-        order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
-        for first in range(0, len(order), AT_ONCE):
-            rows = order[first : first + AT_ONCE]
+        for rows in self._read_together(sentences):
             texts = [list(sentences[row]) for row in rows]
             batch = tokenizer(
                 texts, is_split_into_words=True, padding=True, truncation=True, return_tensors="pt"
@@ -142,6 +143,10 @@ class Reader:
             for place, row in enumerate(rows):
                 pieces = int(batch["attention_mask"][place].sum())
                 yield row, layers[place, :, :pieces], batch.word_ids(place)[:pieces]
+
+    def _read_together(self, sentences: Sequence[Tokens]) -> Iterator[Sequence[int]]:
+        """The numbers of sentences, at most `AT_ONCE` together. Each group is padded to its longest."""
+        return _parts(sorted(range(len(sentences)), key=lambda row: len(sentences[row])))
 
     @cached_property
     def _fingerprint(self) -> bytes:
@@ -188,7 +193,9 @@ class Reader:
 class TrainedReader(Reader):
     """A pretrained encoder whose last layers are trained as part of a network.
 
-    What the frozen layers make of sentences is computed once, and kept in memory.
+    What the frozen layers make of training sentences is computed once, and kept in memory. Only sentences of
+    as many pieces are read together: padding would change the last bits, so that a resumed run, which meets
+    sentences in other batches, would end with other weights.
 
     Args:
         name, folder: as of `Reader`.
@@ -211,7 +218,13 @@ class TrainedReader(Reader):
         return layers - self.trained
 
     def prepare(self, sentences: Sequence[Sequence[str]]) -> None:
-        """No file is written: what is kept changes in training."""
+        """Read sentences before training, as many as are kept. No file is written."""
+        wanted = sorted({tuple(tokens) for tokens in sentences})[:KEPT]
+        self._known_pieces = {}
+        for row, layers, word_of in self._layers(wanted):
+            tokens = wanted[row]
+            self._known[tokens] = _pooled(layers.mean(0), word_of, len(tokens)).numpy()
+            self._known_pieces[tokens] = self._below(layers), word_of
 
     def batch(self, sentences: Sequence[Sequence[str]], start: bool) -> Vectors:
         """See `Reader.batch`. Vectors are those of pieces: see `TopLayers`."""
@@ -235,54 +248,61 @@ class TrainedReader(Reader):
         if len(known) + len(new) > KEPT:
             self._known_pieces = {tokens: known[tokens] for tokens in wanted if tokens in known}
         for row, layers, word_of in self._layers(sentences):
-            below = layers[: self.frozen + 1]
-            self._known_pieces[sentences[row]] = torch.cat([below[-1], below.sum(0)], -1), word_of
+            self._known_pieces[sentences[row]] = self._below(layers), word_of
+
+    def _below(self, layers: torch.Tensor) -> torch.Tensor:
+        """What `TopLayers` reads of the states (N + 1, P, E) of a sentence: (P, 2·E)."""
+        below = layers[: self.frozen + 1]
+        return torch.cat([below[-1], below.sum(0)], -1)
+
+    def _read_together(self, sentences: Sequence[Tokens]) -> Iterator[Sequence[int]]:
+        """See `Reader._read_together`. Nothing is padded."""
+        tokenizer, rows_of = self._encoder[1], defaultdict[int, list[int]](list)
+        for row, tokens in enumerate(sentences):
+            pieces = tokenizer(list(tokens), is_split_into_words=True, truncation=True)["input_ids"]
+            rows_of[len(pieces)].append(row)
+        return chain.from_iterable(map(_parts, rows_of.values()))
 
     def top_layers(self) -> TopLayers:
-        """The layers that are trained, with random weights."""
+        """The layers that are trained, with random weights. These are on `meta` if torch's device is."""
         encoder = self._from_description()
-        _cut(encoder, self.frozen, self._described.num_hidden_layers)
+        cut(encoder, self.frozen, self._described.num_hidden_layers)
         return TopLayers(encoder, self.frozen + 1)
 
     def top_weights(self) -> dict[str, torch.Tensor]:
         """See `Reader.top_weights`."""
         encoder = copy.deepcopy(self._encoder[0])
-        _cut(encoder, self.frozen, self._described.num_hidden_layers)
+        cut(encoder, self.frozen, self._described.num_hidden_layers)
+        self._check(encoder)
         return TopLayers(encoder, self.frozen + 1).state_dict()
+
+    @torch.no_grad()
+    def _check(self, encoder: nn.Module) -> None:
+        """Raise if the last layers alone do not compute what they do in the whole encoder."""
+        ((_, layers, _),) = self._layers([("a", "b")])
+        below, wanted = layers[self.frozen], layers[self.frozen + 1 :]
+        mask = torch.ones(1, len(below), dtype=torch.long)
+        try:
+            output = encoder(inputs_embeds=below[None], attention_mask=mask, output_hidden_states=True)
+            found = torch.cat(output.hidden_states[1:])
+        except (TypeError, ValueError, RuntimeError, AttributeError, LookupError) as error:
+            raise no_stack(encoder) from error
+        close = 1e-3 * float(wanted.abs().max())
+        if found.shape != wanted.shape or not torch.allclose(found, wanted, atol=close):
+            raise no_stack(encoder)
 
     def _from_description(self) -> nn.Module:
         import transformers  # here, as it is an extra and takes seconds
+        from accelerate import init_empty_weights
 
-        encoder: nn.Module = transformers.AutoModel.from_config(self._described)
+        empty = init_empty_weights() if torch.get_default_device().type == "meta" else nullcontext()
+        with torch.device("cpu"), empty:  # buffers have to have values: some are not saved, such as rotations
+            encoder: nn.Module = transformers.AutoModel.from_config(self._described)
         return encoder
 
 
-class _GivenStates(nn.Module):
-    """Stands for the embeddings of an encoder, whose layers then read given states."""
-
-    def forward(self, *_: object, inputs_embeds: torch.Tensor, **__: object) -> torch.Tensor:
-        return inputs_embeds
-
-
-def _cut(encoder: nn.Module, frozen: int, layers: int) -> None:
-    """Leave an encoder only the layers after the frozen ones. It then reads states, not ids."""
-    stacks = [
-        (parent, name, child)
-        for parent in encoder.modules()
-        for name, child in parent.named_children()
-        if isinstance(child, nn.ModuleList) and len(child) == layers
-    ]
-    if len(stacks) != 1 or not isinstance(getattr(encoder, "embeddings", None), nn.Module):
-        raise FtorError(f"model.reader_layers: {type(encoder).__name__} is not a stack of layers")
-    parent, name, stack = stacks[0]
-    setattr(parent, name, nn.ModuleList(list(stack)[frozen:]))
-    encoder.embeddings = _GivenStates()
-    if getattr(encoder, "pooler", None) is not None:
-        encoder.register_module("pooler", None)
-    for parameter in encoder.parameters():  # such as biases of positions, which frozen layers share
-        parameter.requires_grad_(False)
-    for parameter in getattr(parent, name).parameters():
-        parameter.requires_grad_(True)
+def _parts(rows: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (rows[first : first + AT_ONCE] for first in range(0, len(rows), AT_ONCE))
 
 
 def _save(path: Path, table: Array) -> None:
