@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
 
 from ftor.jobs.job import LAST, Epoch, Event, Executor, Failed, Finished, Job, Lost, Progress, Started
+from ftor.reporting import Report
 from ftor.training.stopping import stop_requests
 
 SECONDS_BETWEEN_LOOKS = 0.5
@@ -106,6 +107,31 @@ class Board(Protocol):
     def refresh(self) -> None:
         """Show the progress since the last call."""
         ...
+
+
+class LineBoard:
+    """Says how jobs end."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def say(self, text: str) -> None:
+        """Say a message."""
+        self._report.say(text)
+
+    def changed(self, status: Status) -> None:
+        """Say that a job is done."""
+        if status.state != "running":
+            self._report.say(f"{status.name} {status.state}: {status.note}")
+
+    def refresh(self) -> None:
+        """Say nothing about progress."""
 
 
 def run_jobs(workload: Workload, executor: Executor, board: Board) -> bool:

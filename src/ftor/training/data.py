@@ -53,6 +53,18 @@ class TrainingData:
     left_out: tuple[str, ...] = ()
     made: int = 0
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many training pairs there are, how many more were made, and how many dev pairs are among them.
+
+        The latter only if most of them are: their results are no estimate then.
+        """
+        known = {(pair.source, pair.target) for pair in self.train}
+        seen = sum((pair.source, pair.target) in known for pair in self.dev)
+        made = {"made": self.made} if self.made else {}
+        dev = {"dev_pairs": seen} if 2 * seen > len(self.dev) else {}
+        return {"count": len(self.train) - self.made, **made, **dev}
+
 
 def load_training_data(
     config: Config, data_folder: Path | None, run_folder: Path, report: Report

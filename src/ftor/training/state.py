@@ -1,10 +1,11 @@
 """Where a run is: everything that a checkpoint holds beside tensors."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ftor.networks import Losses
+from ftor.reporting import percent
 
 
 def _zeros() -> list[float]:
@@ -52,6 +53,15 @@ class RunState:
         if is_best:
             self.best_epoch, self.best = self.epoch + 1, key
         return is_best
+
+    def shown(self, losses: Sequence[float], examples: int) -> str:
+        """The text of the progress bar after a batch of so many examples."""
+        terms = zip(Losses._fields, losses, strict=True)
+        shown = [
+            f"{name} {max(value / examples, 0):.3f}" for name, value in terms if name == "tokens" or value
+        ]
+        dev = [f"dev {percent(self.history[-1]['dev_exact_match'])}"] if self.history else []
+        return " ".join([f"epoch {self.epoch + 1}", *shown, *dev])
 
     def start_next_epoch(self) -> None:
         """Move on to the first batch of the next epoch."""

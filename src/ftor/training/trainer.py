@@ -5,7 +5,7 @@ import json
 import math
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +15,6 @@ import torch.distributed.nn.functional  # imported later, its defaults would hol
 from torch import Tensor
 
 from ftor.config import Config
-from ftor.errors import FtorError
 from ftor.files import clear_unfinished, write_json, write_text
 from ftor.metrics.judgements import JUDGEMENTS_FILE, write_judgements
 from ftor.model.calibrating import fit_confidence
@@ -35,16 +34,13 @@ from ftor.training.collapse import collapse, measure, sampled
 from ftor.training.data import TrainingData, check_grammar, wanted_alignments
 from ftor.training.devices import accelerator_for
 from ftor.training.evaluation import Evaluator, selection_key, shown_metrics
+from ftor.training.not_finite import TrainingError, not_finite
 from ftor.training.provenance import commit, machine, pretrained_used
 from ftor.training.resume import Snapshots, fingerprint
 from ftor.training.schedule import parameter_groups, set_learning_rates
 from ftor.training.state import RunState
 from ftor.training.stopping import Interrupted, StopRequest, stop_requests
 from ftor.training.updating import Updates
-
-
-class TrainingError(FtorError):
-    """Training failed. The message says why and where in the data."""
 
 
 class Trainer:
@@ -170,7 +166,7 @@ class Trainer:
             losses = self.step(rows)
             state.add_losses(losses)
             state.seconds = seconds_before + time.monotonic() - begun
-            count.advance(len(rows), self._status(losses, len(rows)))
+            count.advance(len(rows), state.shown(losses, len(rows)))
             if self._any_process(stop.asked):
                 self._save_checkpoint()
                 raise Interrupted
@@ -209,7 +205,7 @@ class Trainer:
         sums = self.updates.total(torch.stack([weight * term.detach().sum() for term in losses]))
         norm = self.updates.gradients(loss)
         if not math.isfinite(sum(sums)) or (settings.precision != "fp16" and not bool(torch.isfinite(norm))):
-            raise TrainingError(self._not_finite(batch, objective))
+            raise TrainingError(self._problem(batch, objective))
         step = state.epoch * self.steps_per_epoch + state.step
         set_learning_rates(self.optimizer, settings, step, self.steps_per_epoch)
         self.updates.step()
@@ -224,27 +220,17 @@ class Trainer:
             if not self.config.model.structured:
                 raise
             traceback.clear_frames(error.__traceback__)  # DistributedDataParallel's hold the process group
-            raise TrainingError(f"{self._not_finite(batch, None)} ({error})") from error
+            raise TrainingError(f"{self._problem(batch, None)} ({error})") from error
         return losses
+
+    def _problem(self, batch: Batch, objective: Tensor | None) -> str:
+        return not_finite(batch, objective, self.train_set.pairs, self.data.train_name, self.state.epoch + 1)
 
     def _objective(self, losses: Losses) -> Tensor:
         """−log P(y|x,l) − λ₁ log P(l|x) − λ₂ Σ log P(wanted alignment) of each example, (B,)."""
         settings = self.config.training  # the last term is 0 without wanted alignments
         weighted = settings.length_weight * losses.length + settings.alignment_weight * losses.alignment
         return losses.tokens + weighted
-
-    def _not_finite(self, batch: Batch, objective: Tensor | None) -> str:
-        """A message that names the lines. `objective` is None if the losses could not be computed."""
-        bad = torch.ones_like(batch.rows, dtype=torch.bool)
-        if objective is not None:
-            bad = ~objective.detach().isfinite()
-        rows = batch.rows[bad] if bool(bad.any()) else batch.rows
-        lines = sorted(self.train_set.pairs[row].line for row in rows.tolist())
-        what = "loss" if bool(bad.any()) else "gradient"
-        return (
-            f"{self.data.train_name}: the {what} is not finite in epoch {self.state.epoch + 1}, at "
-            f"line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}; a smaller learning_rate may help"
-        )
 
     @contextmanager
     def _averaged_weights(self) -> Iterator[None]:
@@ -321,7 +307,7 @@ class Trainer:
             "seed": self.config.training.seed,
             "best_epoch": state.best_epoch,
             "epochs": state.epoch,
-            "train": self._train_pairs() | self._dev_pairs(),
+            "train": self.data.counts,
             **results,
             "seconds": round(state.seconds, 1),
             "dev_seconds": round(state.dev_seconds, 1),
@@ -338,17 +324,6 @@ class Trainer:
             write_json(self.folder / METRICS_FILE, metrics)
             write_text(self.folder / "README.md", model_card(self.model, metrics, self.data.dev[0]))
         return metrics
-
-    def _train_pairs(self) -> dict[str, int]:
-        """How many training pairs there are, and how many more were made of their parts."""
-        count, made = len(self.data.train) - self.data.made, self.data.made
-        return {"count": count, "made": made} if made else {"count": count}
-
-    def _dev_pairs(self) -> dict[str, int]:
-        """How many dev pairs are training pairs, if most of them are: their results are no estimate."""
-        known = {(pair.source, pair.target) for pair in self.data.train}
-        seen = sum((pair.source, pair.target) in known for pair in self.data.dev)
-        return {"dev_pairs": seen} if 2 * seen > len(self.data.dev) else {}
 
     def _dev_exact_match(self) -> float:
         grammar = OWN if self.model.uses_grammar else None
@@ -371,13 +346,3 @@ class Trainer:
     def _examples_done(self) -> int:
         done = sum(len(rows) for rows in self.batches(self.state.epoch)[: self.state.step])
         return self.state.epoch * len(self.train_set) + done
-
-    def _status(self, losses: Sequence[float], examples: int) -> str:
-        """The text of the progress bar."""
-        terms = zip(Losses._fields, losses, strict=True)
-        shown = [
-            f"{name} {max(value / examples, 0):.3f}" for name, value in terms if name == "tokens" or value
-        ]
-        history = self.state.history
-        dev = [f"dev {percent(history[-1]['dev_exact_match'])}"] if history else []
-        return " ".join([f"epoch {self.state.epoch + 1}", *shown, *dev])

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,8 +14,8 @@ from ftor.config import Config, shipped
 from ftor.errors import FtorError
 from ftor.files import read_json, write_text
 from ftor.grammar import Grammar
-from ftor.jobs import Status, run_jobs
-from ftor.jobs.loop import Board
+from ftor.jobs import run_jobs
+from ftor.jobs.loop import Board, LineBoard
 from ftor.jobs.processes import Processes, cores
 from ftor.model.confidence import CONFIDENCE_FILE
 from ftor.model.programs import INFER, NONE
@@ -294,31 +293,6 @@ def warn_of_left_out(request: Request, found: Look, report: Report) -> None:
     left_out += [f"{request.train}: {counted(long, 'pair')} too long"] if long else []
     if left_out:
         report.warn(f"left out: {'; '.join(left_out)}")
-
-
-class LineBoard:
-    """Says how the runs of a race end."""
-
-    def __init__(self, report: Report) -> None:
-        self._report = report
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        pass
-
-    def say(self, text: str) -> None:
-        """Say a message."""
-        self._report.say(text)
-
-    def changed(self, status: Status) -> None:
-        """Say that a run is done."""
-        if status.state != "running":
-            self._report.say(f"{status.name} {status.state}: {status.note}")
-
-    def refresh(self) -> None:
-        """Say nothing about progress."""
 
 
 def train_on_pairs(

@@ -10,9 +10,10 @@ from ftor.config import Config, ConfigError
 from ftor.datasets.splits import load_splits
 from ftor.errors import FtorError
 from ftor.jobs import Failed, Finished, Started, run_jobs
+from ftor.jobs.loop import LineBoard
 from ftor.reporting import SILENT, Report
 from ftor.text.seeds import derived_seed
-from ftor.tuning.own_pairs import LineBoard, Request, finish, plan_race
+from ftor.tuning.own_pairs import Request, finish, plan_race
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.plan import Entry, allowed
 from ftor.tuning.race.race import Race
