@@ -71,39 +71,41 @@ def used(monkeypatch):
     return numbers
 
 
-def run_with(folder, pairs, chosen, monkeypatch, *more):
+def choose(chosen, monkeypatch):
+    """Let a number of threads be the fastest."""
+
     def fastest(passes, steps, most):
         passes(0)
         torch.set_num_threads(chosen)
         return threads.Choice(chosen, 1.5)
 
     monkeypatch.setattr(threads, "fastest", fastest)
-    return (
-        tiny.run_here(*more)
-        if more
-        else tiny.run_here(
-            "train", "transducer", "--train", pairs / "train.tsv", "--out", folder, *tiny.set_arguments({})
-        )
-    )
+
+
+def train(folder, pairs, *options):
+    files = "--train", pairs / "train.tsv", "--out", folder
+    return tiny.run_here("train", "transducer", *files, *options, *tiny.set_arguments({}))
 
 
 def test_the_chosen_number_is_said_recorded_and_kept(data, tmp_path, used, monkeypatch):
     folder = tmp_path / "run"
-    done = run_with(folder, data, 2, monkeypatch)
+    choose(2, monkeypatch)
+    done = train(folder, data)
     assert done.code == 0, done.err
     assert "threads: 2; more than one are 1.5 times as fast as one here" in done.err
     assert set(used) == {2}
     assert json.loads((folder / "metrics.json").read_text())["threads"] == 2
     used.clear()
     longer = ["--set", f"training.epochs={tiny.SETTINGS['training.epochs'] + 1}"]
-    again = run_with(folder, data, 1, monkeypatch, "train", "--resume", folder, *longer)
+    choose(1, monkeypatch)
+    again = tiny.run_here("train", "--resume", folder, *longer)
     assert again.code == 0, again.err
     assert set(used) == {2}
 
 
 def test_measuring_changes_no_result(data, tmp_path, monkeypatch):
-    run_with(tmp_path / "measured", data, 1, monkeypatch)
-    arguments = ["--train", data / "train.tsv", "--out", tmp_path / "given", "--threads", "1"]
-    tiny.run_here("train", "transducer", *arguments, *tiny.set_arguments({}))
+    choose(1, monkeypatch)
+    train(tmp_path / "measured", data)
+    train(tmp_path / "given", data, "--threads", "1")
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("measured", "given")]
     assert weights[0] == weights[1]
