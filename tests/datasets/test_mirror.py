@@ -15,10 +15,10 @@ FILES = [(task, name) for task, splits in SPLITS.items() for name in splits]
 
 def published(task):
     if not os.environ.get("FTOR_DATA"):
-        pytest.skip("the published files are not here: FTOR_DATA is unset")
+        pytest.skip("FTOR_DATA does not say where the published files are: nothing to compare with")
     folder = Path(os.environ["FTOR_DATA"]) / task.replace("-", "_")
     if not folder.is_dir():
-        pytest.skip(f"the published files are not here: no folder {folder}")
+        pytest.skip(f"no folder {folder} of the published files: nothing to compare with")
     return {
         path.stem: [tuple(line.split("\t")) for line in path.read_text().splitlines()]
         for path in folder.glob("*.tsv")

@@ -107,6 +107,6 @@ def test_generated_pairs_are_the_published_ones(name):
     for part, file in zip(("train", "test"), dataset.files, strict=True):
         path = Path(os.environ["FTOR_DATA"]) / file
         if not path.is_file() or sha256_of(path) != dataset.files[file]:
-            pytest.skip(f"{file} is not here")
+            pytest.skip(f"the published {file} is not in FTOR_DATA: ftor data fetch {name} brings it")
         read = sorted(tuple(line.split("\t")) for line in path.read_text().splitlines())
         assert read == sorted(dataset.generate()[part])

@@ -84,6 +84,8 @@ def test_what_is_beyond_the_paper_is_run_by_one_name(tmp_path):
         "geo-iid-beyond-0", "geo-template-beyond-0", "geo-length-beyond-0"
     ]  # fmt: skip
     assert not [run for run in planned(tmp_path, *TABLES) if run.name in {one.name for one in runs}]
+    with pytest.raises(ConfigError, match="beyond has experiments of all tables"):
+        planned(tmp_path, "beyond", "geo")
     with pytest.raises(ConfigError, match="--only geo-iid: no such experiment; beyond has geo-iid-beyond, "):
         planned(tmp_path, "beyond", only=["geo-iid"])
 

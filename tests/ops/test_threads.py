@@ -14,7 +14,7 @@ def team(request, monkeypatch):
     if request.param == "a pool":
         monkeypatch.setattr(threads, "_torch_team", lambda: None)
     elif threads._torch_team() is None:
-        pytest.skip("this build of torch has no GNU OpenMP")
+        pytest.skip("this build of torch has no GNU OpenMP, so only the pool of threads is used")
 
 
 @pytest.fixture(autouse=True)

@@ -83,7 +83,9 @@ def plan_runs(
     seeded = [override for override in overrides if override.split("=")[0].strip() in SEED]
     if seeded:
         raise ConfigError(f"--set {seeded[0]}: the runs have seeds of their own; use --seeds to say how many")
-    is_beyond = list(tables) == [BEYOND]
+    is_beyond = BEYOND in tables
+    if is_beyond and len(tables) > 1:
+        raise ConfigError(f"{BEYOND} has experiments of all tables: plan it alone")
     all_rows = _rows_beyond() if is_beyond else _rows(tables)
     if only:
         rows = [each for each in all_rows if any(fnmatch(each[2], pattern) for pattern in only)]

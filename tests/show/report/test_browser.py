@@ -15,7 +15,7 @@ OPTIONS += ["--disable-background-networking", "--disable-component-update"]
 def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
+        pytest.skip("Chromium is not installed: apt-get install chromium brings it")
     with playwright.sync_playwright() as started:
         opened = started.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
         yield opened
