@@ -20,12 +20,7 @@ LSTM = {"model.architecture": "lstm", "model.width": 8, "model.hidden": 6, "mode
 
 def trained_with(data, once, name, settings):
     def train(folder):
-        sizes = {} if "model.architecture" in settings else tiny.SETTINGS
-        values = {"training.epochs": 2, "training.batch_size": 8} | sizes | settings
-        splits = ("train", "dev", "test")
-        files = [part for split in splits for part in (f"--{split}", data / f"{split}.tsv")]
-        options = [part for key, value in values.items() for part in ("--set", f"{key}={json.dumps(value)}")]
-        finished = run_here("train", "transducer", *files, "--out", folder / "run", *options)
+        finished = run_here(*tiny.train_arguments(data, folder / "run", settings))
         assert finished.code == 0, finished.err
 
     return once(f"committee-{name}", train) / "run"

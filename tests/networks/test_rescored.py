@@ -10,6 +10,7 @@ from ftor.grammar import Grammar
 from ftor.networks import Constraint
 from ftor.networks.n_best import n_best_outputs
 from ftor.networks.rescored import WEIGHTS, Rescored
+from ftor.text.batches import SourceBatch
 from ftor.text.reading import Pair
 from ftor.text.vocabularies import Vocabularies
 
@@ -170,11 +171,11 @@ def test_the_rescorer_reads_the_same_vectors_as_the_transducer():
     table = torch.rand(len(words.source), 3)
     made.vectors.fill(table, 0.5, 0.1)
     torch.testing.assert_close(made.rescorer.vectors.weight, table)
-    source, lengths = torch.tensor([[len(words.source)]]), torch.tensor([1])
+    batch = SourceBatch(torch.tensor([[len(words.source)]]), torch.tensor([1]))
     with pytest.raises(IndexError):
-        made.rescorer.read(source, lengths)
+        made.rescorer.read(batch)
     made.vectors.add(torch.rand(1, 3))  # the word after the last known one
-    made.rescorer.read(source, lengths)
+    made.rescorer.read(batch)
     made.vectors.forget()
     with pytest.raises(IndexError):
-        made.rescorer.read(source, lengths)
+        made.rescorer.read(batch)

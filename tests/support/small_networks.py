@@ -84,8 +84,7 @@ def log_probabilities(network, vocabularies, source, longest: int) -> dict[tuple
 
 def read(network, vocabularies, source):
     """What an LSTM or a Transformer knows of a source."""
-    batch = vocabularies.source_batch([source])
-    return network.read(batch.source, batch.source_lengths)
+    return network.read(vocabularies.source_batch([source]))
 
 
 def beginnings(network, memory, length: int) -> dict[tuple[int, ...], float]:

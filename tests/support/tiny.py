@@ -67,7 +67,10 @@ def train_arguments(data: Path, out: Path, settings: dict[str, object] | None = 
 
 def set_arguments(settings: dict[str, object]) -> list[str]:
     """The tiny settings and these, as `--set` options."""
-    values = SETTINGS | settings
+    sizes = SETTINGS
+    if "model.architecture" in settings:  # the sizes are those of a transducer
+        sizes = {key: value for key, value in SETTINGS.items() if not key.startswith("model.")}
+    values = sizes | settings
     return [part for key, value in values.items() for part in ("--set", f"{key}={json.dumps(value)}")]
 
 

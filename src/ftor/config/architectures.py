@@ -256,11 +256,17 @@ class LSTMConfig(Seq2SeqConfig):
     architecture: Literal["lstm"]
     expansions: int = Field(5, ge=1, description="continuations of each output that the beam compares")
     width: int = Field(200, ge=1, description="size of source and target embeddings")
+    reader: str | None = Field(None, description="a pretrained encoder, whose vectors are added; frozen")
     hidden: int = Field(200, ge=1, description="units of each direction of the encoder, half the decoder's")
     encoder_layers: int = Field(2, ge=1)
     decoder_layers: int = Field(1, ge=1)
     recurrent_dropout: float = Field(0.1, ge=0, lt=1, description="between time steps of the encoder")
     layer_dropout: float = Field(0.1, ge=0, lt=1, description="between the layers of the encoder")
+
+    @property
+    def pretrained_reader(self) -> str | None:
+        """The pretrained encoder, if any."""
+        return self.reader
 
     @property
     def description(self) -> str:

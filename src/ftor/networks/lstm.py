@@ -1,11 +1,12 @@
 """The LSTM baseline: an encoder and a decoder with additive attention between them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from ftor.config import Config, LSTMConfig
 from ftor.networks.beam import Memory, State
@@ -13,6 +14,7 @@ from ftor.networks.network import Losses
 from ftor.networks.seq2seq import WritesFromLeft, only_tokens, teacher_forcing, token_losses, with_end
 from ftor.nn import HighwayBiLSTM, PretrainedEmbedding
 from ftor.nn.additive_attention import AdditiveAttention
+from ftor.nn.contextual import ContextualEmbedding, given
 from ftor.nn.padding import inside, padded_rows
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
@@ -29,12 +31,18 @@ class LSTMSeq2Seq(WritesFromLeft):
         source_size: number of source ids.
         classes: V, number of target classes.
         vector_size: E of pretrained vectors; None without them.
+        reader_size: E of the vectors of a pretrained reader, which are added; None without one.
     """
 
     config: LSTMConfig
 
     def __init__(
-        self, config: LSTMConfig, source_size: int, classes: int, vector_size: int | None = None
+        self,
+        config: LSTMConfig,
+        source_size: int,
+        classes: int,
+        vector_size: int | None = None,
+        reader_size: int | None = None,
     ) -> None:
         super().__init__()
         self.config, self.classes = config, classes
@@ -44,6 +52,7 @@ class LSTMSeq2Seq(WritesFromLeft):
             self.embedding = PretrainedEmbedding(source_size, vector_size, D, trained=True)
         else:
             self.embedding = _embedding(source_size, D)
+        self.contextual = None if reader_size is None else ContextualEmbedding(reader_size, D)
         self.encoder = HighwayBiLSTM(
             H, config.encoder_layers, 1, config.recurrent_dropout, config.layer_dropout, inputs=D
         )
@@ -61,12 +70,18 @@ class LSTMSeq2Seq(WritesFromLeft):
     ) -> tuple[Self, Vocabularies]:
         """See `Network.build`."""
         assert isinstance(config.model, LSTMConfig)
-        return cls(config.model, len(words.source), len(words.target), vector_size), words
+        reader_size = None if words.reader is None else words.reader.size
+        sizes = len(words.source), len(words.target), vector_size, reader_size
+        return cls(config.model, *sizes), words
 
-    def read(self, source: Tensor, lengths: Tensor) -> tuple[Memory, Tensor]:
-        """What the decoder knows of `source` (B, n) ids with `lengths` (B,), and its first state (B, H)."""
-        source, lengths = with_end(source, lengths)
-        (encoded,) = self.encoder(self.embedding(source), lengths)
+    def read(self, batch: Batch | SourceBatch) -> tuple[Memory, Tensor]:
+        """What the decoder knows of the sources of a batch, and its first state (B, H)."""
+        source, lengths = with_end(batch.source, batch.source_lengths)
+        x = self.embedding(source)
+        if self.contextual is not None:
+            words = inside(batch.source_lengths, batch.source.shape[1])[..., None]
+            x = x + F.pad(self.contextual(given(batch.vectors)) * words, (0, 0, 0, 1))  # not of the end
+        (encoded,) = self.encoder(x, lengths)
         half = encoded.shape[-1] // 2
         last = encoded[torch.arange(len(encoded), device=encoded.device), lengths - 1, :half]
         begin = torch.cat([last, encoded[:, 0, half:]], -1)
@@ -79,9 +94,12 @@ class LSTMSeq2Seq(WritesFromLeft):
 
     def losses(self, batch: Batch) -> Tensor:
         """See `WritesFromLeft.losses`."""
-        return self._losses(
-            *self.read(batch.source, batch.source_lengths), batch.target, batch.target_lengths
-        )
+        return self._losses(*self.read(batch), batch.target, batch.target_lengths)
+
+    def fit_reader(self, vectors: Tensor, top: Mapping[str, Tensor] | None = None) -> None:
+        """See `Network.fit_reader`."""
+        assert self.contextual is not None
+        self.contextual.fit(vectors)
 
     def score_outputs(
         self, read: tuple[Memory, Tensor], rows: Tensor, outputs: Sequence[Sequence[int]]
@@ -136,7 +154,7 @@ class LSTMSeq2Seq(WritesFromLeft):
 
     def begin(self, batch: SourceBatch) -> tuple[Memory, State]:
         """See `WritesFromLeft.begin`."""
-        memory, begin = self.read(batch.source, batch.source_lengths)
+        memory, begin = self.read(batch)
         return memory, self.start(begin)
 
 

@@ -5,7 +5,9 @@ alone it does not keep to a grammar. Both are trained on the same batches. Candi
 exact n-best outputs of its likeliest lengths under the grammar, and the LSTM's own answer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor
@@ -23,6 +25,7 @@ WEIGHTS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 """Of the transducer, tried on dev pairs."""
 AT_ONCE = 256
 """How many candidates the LSTM scores at once."""
+AnyBatch = TypeVar("AnyBatch", Batch, SourceBatch)
 Candidate = tuple[Output, float]
 """An output of the transducer, and its score by the LSTM."""
 
@@ -47,7 +50,7 @@ class Rescored(Transducer):
             recurrent_dropout=config.recurrent_dropout,
             layer_dropout=config.layer_dropout,
         )
-        self.rescorer = LSTMSeq2Seq(sizes, source_size, classes, vector_size)
+        self.rescorer = LSTMSeq2Seq(sizes, source_size, classes, vector_size, reader_size)
         if self.vectors is not None and self.rescorer.vectors is not None:
             self.vectors.lead(self.rescorer.vectors)
         self.weight: Tensor
@@ -64,8 +67,19 @@ class Rescored(Transducer):
 
     def _mean_losses(self, batch: Batch) -> Tensor:
         """−log P(y|x) of the LSTM per token, the end included, (B,)."""
-        losses: Losses = self.rescorer(batch)
+        losses: Losses = self.rescorer(self._in_words(batch))
         return losses.tokens
+
+    def _in_words(self, batch: AnyBatch) -> AnyBatch:
+        """The batch with the vectors of words, if the reader gives those of pieces."""
+        if batch.piece_positions is None:
+            return batch
+        return replace(batch, vectors=self.vectors_in_context(batch), piece_positions=None)
+
+    def fit_reader(self, vectors: Tensor, top: Mapping[str, Tensor] | None = None) -> None:
+        """See `Network.fit_reader`."""
+        super().fit_reader(vectors, top)
+        self.rescorer.fit_reader(vectors)
 
     @torch.no_grad()
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
@@ -121,7 +135,7 @@ class Rescored(Transducer):
         self, batch: SourceBatch, candidates: list[list[Output]], constraint: Constraint
     ) -> None:
         """Add the LSTM's answers that are allowed, scored by the transducer."""
-        written = self.rescorer.decode(batch, 1, constraint)
+        written = self.rescorer.decode(self._in_words(batch), 1, constraint)
         reach = (batch.source_lengths * self.config.max_fertility).tolist()
         rows, outputs = [], []
         for row, output in enumerate(written):
@@ -158,7 +172,7 @@ class Rescored(Transducer):
         """Candidates with the LSTM's scores."""
         flat = [(row, place) for row, some in enumerate(candidates) for place in range(len(some))]
         flat.sort(key=lambda at: len(candidates[at[0]][at[1]].choices))  # so that little is padded
-        read = self.rescorer.read(batch.source, batch.source_lengths)
+        read = self.rescorer.read(self._in_words(batch))
         judged = [[(output, 0.0) for output in some] for some in candidates]
         for first in range(0, len(flat), AT_ONCE):
             part = flat[first : first + AT_ONCE]

@@ -52,7 +52,9 @@ def as_golds(batch: SourceBatch, outputs: Sequence[Sequence[int]]) -> Batch:
     """A batch whose gold targets are the choices of one output for each source."""
     choices, lengths = padded_rows(outputs, batch.source.device)
     rows = torch.arange(len(lengths), device=batch.source.device)
-    return Batch(batch.source, batch.source_lengths, choices, lengths, None, None, rows)
+    return Batch(
+        batch.source, batch.source_lengths, choices, lengths, None, None, rows, vectors=batch.vectors
+    )
 
 
 def token_scores(losses: Tensor, outputs: Sequence[Sequence[int]]) -> list[TokenScores]:

@@ -22,7 +22,7 @@ from ftor.nn import (
     PretrainedEmbedding,
     ReorderingLayer,
 )
-from ftor.nn.contextual import ContextualEmbedding
+from ftor.nn.contextual import ContextualEmbedding, given
 from ftor.nn.name_scores import NameScores
 from ftor.nn.padding import inside
 from ftor.nn.top_layers import TopLayers
@@ -140,18 +140,21 @@ class Transducer(SearchingNetwork[Reading]):
 
     def _inputs(self, batch: Batch | SourceBatch) -> Inputs:
         """What the parts read of sources."""
-        emphasised, vectors = batch.emphasised, batch.vectors
+        emphasised = batch.emphasised
         types = Input.of_types(self.embedding, batch.source, self.emphasis, emphasised)
         if self.contextual is None:
             return Inputs.all(types)
-        if vectors is None:
-            raise ValueError("vectors: expected those of the pretrained reader, found None")
-        if self.reader is not None and batch.piece_positions is not None:
-            vectors = self.reader(vectors, batch.piece_positions, batch.source.shape[1])
-        context = self.contextual(vectors)
+        context = self.contextual(given(self.vectors_in_context(batch)))
         if self.emphasis is not None and emphasised is not None:
             context = context + emphasised[..., None] * self.emphasis
         return Inputs.with_context(types, context, self.config)
+
+    def vectors_in_context(self, batch: Batch | SourceBatch) -> Tensor | None:
+        """The vectors (B, n, E) of a pretrained reader; None without one."""
+        if self.reader is None or batch.piece_positions is None:
+            return batch.vectors
+        vectors: Tensor = self.reader(batch.vectors, batch.piece_positions, batch.source.shape[1])
+        return vectors
 
     def align(self, reading: Reading, lengths: Tensor) -> Alignment:
         """Align the source with outputs of `lengths` (B,)."""

@@ -90,12 +90,12 @@ class RelativeTransformer(WritesFromLeft):
         assert isinstance(config.model, TransformerConfig)
         return cls(config.model, len(words.source), len(words.target)), words
 
-    def read(self, source: Tensor, lengths: Tensor) -> Memory:
-        """What the decoder knows of `source` (B, n) ids with `lengths` (B,).
+    def read(self, batch: Batch | SourceBatch) -> Memory:
+        """What the decoder knows of the sources of a batch.
 
         The first tensor tells which positions are real; then come keys and values of each layer.
         """
-        source, lengths = with_end(source, lengths)
+        source, lengths = with_end(batch.source, batch.source_lengths)
         real = inside(lengths, source.shape[1])
         x = self._embed(self.embedding(source), 0)
         for layer in self.encoder:
@@ -131,7 +131,7 @@ class RelativeTransformer(WritesFromLeft):
 
     def losses(self, batch: Batch) -> Tensor:
         """See `WritesFromLeft.losses`."""
-        memory = self.read(batch.source, batch.source_lengths)
+        memory = self.read(batch)
         before, golds = teacher_forcing(batch.target, batch.target_lengths, self.classes)
         logits, _ = self.write(memory, self.start(memory), before)
         return token_losses(logits, golds, batch.target_lengths)
@@ -151,7 +151,7 @@ class RelativeTransformer(WritesFromLeft):
 
     def begin(self, batch: SourceBatch) -> tuple[Memory, State]:
         """See `WritesFromLeft.begin`."""
-        memory = self.read(batch.source, batch.source_lengths)
+        memory = self.read(batch)
         return memory, tuple(part[:, None] for part in self.start(memory))
 
     def _embed(self, x: Tensor, first: int) -> Tensor:

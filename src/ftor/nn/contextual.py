@@ -35,3 +35,10 @@ class ContextualEmbedding(nn.Module):
         """The embeddings (…, D) of vectors (…, E)."""
         embedded: Tensor = self.projection((vectors - self.mean) * (SPREAD / self.deviation))
         return embedded
+
+
+def given(vectors: Tensor | None) -> Tensor:
+    """The vectors of a batch that is read by a network with a pretrained reader."""
+    if vectors is None:
+        raise ValueError("vectors: expected those of the pretrained reader, found None")
+    return vectors
