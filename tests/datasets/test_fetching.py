@@ -4,10 +4,12 @@ import dataclasses
 import hashlib
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
 
 import pytest
 
 from ftor.datasets import DATASETS, fetching
+from ftor.datasets.minilm import ENCODER
 from ftor.datasets.published import Download, PublishedDataset
 from support.archives import PAIRS, VECTORS, row, tree, write_all, zip_of
 from support.tiny import run_here
@@ -272,6 +274,27 @@ def test_vectors_whose_transfer_breaks_off(fetch, tmp_path, site, monkeypatch):
     assert not (tmp_path / "new").exists()
 
 
+def test_an_encoder_is_fetched_into_the_folder_of_its_name(fetch, tmp_path, site, monkeypatch):
+    """Its files have addresses of their own, as on the hub."""
+    minilm = DATASETS["minilm"]
+    contents = {file: file.encode() for file in minilm.files}
+    site.files = {
+        urlsplit(download.url).path: content
+        for download, content in zip(minilm.downloads, contents.values(), strict=True)
+    }
+    checksums = {file: hashlib.sha256(content).hexdigest() for file, content in contents.items()}
+    downloads = tuple(
+        Download(site.url + path, checksum)
+        for path, checksum in zip(site.files, checksums.values(), strict=True)
+    )
+    monkeypatch.setitem(DATASETS, "minilm", dataclasses.replace(minilm, files=checksums, downloads=downloads))
+    finished = fetch("minilm")
+    assert finished.code == 0, finished.err
+    for file, content in contents.items():
+        assert (tmp_path / "data" / file).read_bytes() == content
+    assert "model.safetensors" in {path.name for path in (tmp_path / "data" / ENCODER).iterdir()}
+
+
 def test_reproduce_downloads_what_is_missing(fetch, tmp_path, site, monkeypatch):
     """Without --fetch it says so in one line. The runs are not started."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -322,7 +345,7 @@ def test_files_that_differ_are_kept(fetch, tmp_path):
     [
         (
             ["miror"],
-            "no dataset miror; there are atis, cogs, geo, geobase, glove, mirror, mirror-xyz, okapi, "
+            "no dataset miror; there are atis, cogs, geo, geobase, glove, minilm, mirror, mirror-xyz, okapi, "
             "scan-length, scan-around-right, scan-jump, style",
         ),
         (["mirror", "--sha256", "12"], "a checksum has 64 hexadecimal digits, not 2 characters"),

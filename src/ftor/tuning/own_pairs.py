@@ -134,7 +134,7 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
     train, dev, test = pairs["train"], pairs.get("dev", []), pairs.get("test", [])
     race = folder / RACE_FOLDER
     race.mkdir(parents=True, exist_ok=True)
-    found = _with_first_vectors(look(train, dev, test, data_folder), race / "vectors.json")
+    found = _with_first_pretrained(look(train, dev, test, data_folder), race / "pretrained.json")
     some = allowed(found, request.overrides)
     epochs = _wanted_epochs(found, request)
     if not request.quick and (dev or len(train) >= LEAST_PAIRS):
@@ -178,11 +178,11 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
     return plan
 
 
-def _with_first_vectors(found: Look, path: Path) -> Look:
-    """The look with the vectors that the race began with: files may come and go before it is resumed."""
+def _with_first_pretrained(found: Look, path: Path) -> Look:
+    """The look with the files that the race began with: they may come and go before it is resumed."""
     if not path.exists():
-        write_text(path, json.dumps(found.vectors) + "\n")
-    return found.model_copy(update={"vectors": read_json(path)})
+        write_text(path, json.dumps({"vectors": found.vectors, "reader": found.reader}) + "\n")
+    return found.model_copy(update=read_json(path))
 
 
 def _read(request: Request, report: Report) -> dict[str, PairsFile]:

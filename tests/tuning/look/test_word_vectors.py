@@ -1,10 +1,11 @@
-"""Pretrained vectors are tried where sources are natural language and most of their words have one."""
+"""An encoder or vectors are tried where sources are natural language; vectors, if most words have one."""
 
 import random
 
 import pytest
 
 from ftor.datasets.glove import PUBLIC
+from ftor.datasets.minilm import ENCODER
 from ftor.reporting import SILENT
 from ftor.tuning.look import look
 from ftor.tuning.own_pairs import Request, plan_race
@@ -60,9 +61,10 @@ def test_a_race_keeps_the_vectors_that_it_began_with(tmp_path):
     request = Request.new(path)
     before = plan_race(request, tmp_path / "model", SILENT, tmp_path)
     write_vectors(tmp_path, [*FREQUENT, *RARE])
+    write_encoder(tmp_path)
     resumed = plan_race(request, tmp_path / "model", SILENT, tmp_path)
     new = plan_race(request, tmp_path / "other", SILENT, tmp_path)
-    assert [plan.look.vectors for plan in (before, resumed, new)] == [None, None, PUBLIC]
+    assert [plan.look.reader for plan in (before, resumed, new)] == [None, None, ENCODER]
     assert resumed.candidates == before.candidates
 
 
@@ -72,7 +74,8 @@ def test_without_vectors_of_most_words_there_is_advice(tmp_path, words):
         write_vectors(tmp_path, words)
     found = look(sentences(RARE), data_folder=tmp_path)
     (finding,) = vector_findings(found)
-    assert ("ftor data fetch glove" in finding.advice) == (words is None)
+    assert "ftor data fetch minilm" in finding.advice
+    assert ("too few" in finding.advice) == (words is not None)
     assert found.vectors is None
     assert not any("data.vectors" in one.settings for one in candidates(found))
 
@@ -81,6 +84,33 @@ def test_a_damaged_file_is_no_file(tmp_path):
     (tmp_path / PUBLIC).write_text("")
     (finding,) = vector_findings(look(sentences(RARE), data_folder=tmp_path))
     assert "no pretrained vectors" in finding.text
+
+
+def write_encoder(folder):
+    (folder / ENCODER).mkdir(parents=True)
+    (folder / ENCODER / "model.safetensors").touch()
+
+
+def test_an_encoder_takes_the_place_of_vectors(tmp_path):
+    write_vectors(tmp_path, [*FREQUENT, *RARE])
+    write_encoder(tmp_path)
+    found = look(sentences(RARE), data_folder=tmp_path)
+    (finding,) = vector_findings(found)
+    assert finding.text.endswith(f"The encoder {ENCODER} is there.")
+    assert (found.vectors, found.reader) == (None, ENCODER)
+    some = {one.name: one for one in candidates(found)}
+    config = configuration("x", [found.settings, some[SEQ2SEQ].settings], [])
+    assert (config.model.reader, config.data.vectors) == (ENCODER, None)
+    assert "pretrained encoder" in some[SEQ2SEQ].meaning
+
+
+def test_an_encoder_needs_transformers(tmp_path, monkeypatch):
+    write_encoder(tmp_path)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    found = look(sentences(RARE), data_folder=tmp_path)
+    (finding,) = vector_findings(found)
+    assert "ftor[pretrained]" in finding.advice
+    assert found.reader is None
 
 
 def test_sources_without_rare_words_need_no_vectors(tmp_path):

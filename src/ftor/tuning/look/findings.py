@@ -187,6 +187,7 @@ class Look(Record):
         settings: the settings of all findings.
         open: settings that the data does not decide, each with the values to try.
         vectors: the file of pretrained word vectors that has most of the source words, if there is one.
+        reader: the name of the pretrained encoder that is there for natural language, if there is one.
     """
 
     pairs: dict[Split, int]
@@ -204,6 +205,7 @@ class Look(Record):
     settings: dict[str, Value]
     open: dict[str, tuple[Value, ...]]
     vectors: str | None = None
+    reader: str | None = None
 
     @property
     def warnings(self) -> list[Finding]:

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ftor.datasets.glove import PUBLIC
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs
@@ -33,7 +32,7 @@ def look(
         train: the training pairs, at least one.
         dev, test: other pairs, if there are any. What they need is compared with what training has. No
             setting follows from test pairs.
-        data_folder: where pretrained vectors are, if not in the usual folders.
+        data_folder: where a pretrained encoder and vectors are, if not in the usual folders.
     """
     some = train[:: math.ceil(len(train) / MOST_PAIRS)]
     splits = {"train": some, "dev": dev, "test": test}
@@ -52,7 +51,7 @@ def look(
     need = sizes.fertility(train_units, links)
     copy_summary = counts.summary()
     source_words = Counter(word for pair in train for word in pair.source)
-    vector_findings, has_vectors = word_vectors.vectors(source_words, _words(source_words), data_folder)
+    readable = word_vectors.pretrained(source_words, _words(source_words), data_folder)
     findings = [
         sizes.by_size(train_units, part),
         sizes.max_fertility(need, train_units, part),
@@ -61,7 +60,7 @@ def look(
         *copies.forms(counts),
         *copies.quotes(counts, isinstance(programs, Programs)),
         *alignment_findings,
-        *vector_findings,
+        *readable.findings,
         *([] if bound is None else [oddities.too_long(all_units, bound, part)]),
         *oddities.oddities(train, train_units, part),
     ]
@@ -88,7 +87,8 @@ def look(
         findings=tuple(sorted(findings, key=lambda finding: not finding.warning)),
         settings={key: value for finding in findings for key, value in finding.settings.items()},
         open=copying.open,
-        vectors=PUBLIC if has_vectors else None,
+        vectors=readable.vectors,
+        reader=readable.reader,
     )
 
 

@@ -1,10 +1,17 @@
-"""Pretrained word vectors: whether sources are natural language, and how many of their words have one."""
+"""Pretrained vectors: whether sources are natural language, and what is there to read it with.
 
+An encoder, which gives a vector to every word in its context, is better than word vectors.
+"""
+
+import importlib.util
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from ftor.datasets.folders import find_folder
 from ftor.datasets.glove import LEAST_SHARE, PUBLIC, find_vectors
+from ftor.datasets.minilm import ENCODER
 from ftor.reporting import percent
 from ftor.text.reading import DataError
 from ftor.text.vectors import read_vectors
@@ -14,36 +21,63 @@ LEAST_TYPES, SEEN_ONCE = 100, 0.2
 """Sources with so many different words, and with this share of them seen once, are natural language."""
 COVERED = 0.9
 """The share of the running words that must have a vector, so that vectors are tried."""
+FETCH = "ftor data fetch minilm brings an encoder, with which the LSTM of a race is right more often."
 
 
-def vectors(counts: Mapping[str, int], words: Words, data_folder: Path | None) -> tuple[list[Finding], bool]:
-    """What pretrained vectors are worth to sources, and whether they should be tried.
+class Pretrained(NamedTuple):
+    """What a race reads sources with, besides what it learns.
+
+    Attributes:
+        findings: what is there, for people.
+        vectors: the name of a file of word vectors.
+        reader: the name of an encoder.
+    """
+
+    findings: tuple[Finding, ...] = ()
+    vectors: str | None = None
+    reader: str | None = None
+
+
+def pretrained(counts: Mapping[str, int], words: Words, data_folder: Path | None) -> Pretrained:
+    """What sources should be read with.
 
     Args:
         counts: how often each source word occurs.
         words: a summary of these.
-        data_folder: where vectors are, if not in the usual folders.
+        data_folder: where an encoder and vectors are, if not in the usual folders.
     """
     usual = Counter({word: count for word, count in counts.items() if word.isalpha() and len(word) > 1})
     if words.types < LEAST_TYPES or words.seen_once < SEEN_ONCE or not usual:
-        return [], False
+        return Pretrained()
     about = f"Sources are natural language: {words.types} words, {percent(words.seen_once, 0)} seen once"
+    if find_folder(ENCODER, data_folder, "model.safetensors") is None:
+        return _word_vectors(about, usual, data_folder)
+    text = f"{about}. The encoder {ENCODER} is there."
+    if importlib.util.find_spec("transformers") is None:
+        advice = "pip install 'ftor[pretrained]' lets the LSTM of a race read it."
+        return Pretrained((Finding(kind="vectors", text=text, advice=advice),))
+    advice = "The LSTM of a race reads it."
+    return Pretrained((Finding(kind="vectors", text=text, advice=advice),), reader=ENCODER)
+
+
+def _word_vectors(about: str, usual: Counter[str], data_folder: Path | None) -> Pretrained:
+    """Word vectors, if there are any for most words."""
     try:
         path = find_vectors(PUBLIC, data_folder)
         found = None if path is None else read_vectors(path, usual).by_word
     except DataError:  # a file that is damaged or only has the name
         path = found = None
     if path is None or found is None:
-        advice = f"ftor data fetch glove brings {PUBLIC}; the LSTM of a race then reads it."
-        return [
-            Finding(kind="vectors", text=f"{about}. There are no pretrained vectors.", advice=advice)
-        ], False
+        text = f"{about}. There is no pretrained encoder, and there are no pretrained vectors."
+        return Pretrained((Finding(kind="vectors", text=text, advice=FETCH),))
     running = sum(usual[word] for word in found) / usual.total()
     types = len(found) / len(usual)
-    tried = running >= COVERED and types >= LEAST_SHARE
     text = (
         f"{about}. {path.name} has vectors for {percent(running, 0)} of them as they occur, and for "
         f"{percent(types, 0)} of the different ones."
     )
-    advice = "The LSTM of a race reads them." if tried else "These are too few for the LSTM of a race."
-    return [Finding(kind="vectors", text=text, advice=advice)], tried
+    if running < COVERED or types < LEAST_SHARE:
+        advice = f"These are too few. {FETCH}"
+        return Pretrained((Finding(kind="vectors", text=text, advice=advice),))
+    advice = f"The LSTM of a race reads them. {FETCH}"
+    return Pretrained((Finding(kind="vectors", text=text, advice=advice),), vectors=PUBLIC)

@@ -24,6 +24,8 @@ RESCORED, RECOMBINED = "+rescored", "+recombined"
 RECOMBINED_MEANING = "; recombined pairs"
 LSTM_RATE: dict[str, Value] = {"training.learning_rate": 0.004}
 """A race has few epochs: with a lower rate an LSTM has not learnt enough by then."""
+READER_RATE = 0.001
+"""With a pretrained encoder a higher one is worse."""
 LENGTHS: dict[str, Value] = {"decoding.lengths": 5}
 RESCORER: dict[str, Value] = LSTM_RATE | LENGTHS | {"model.rescorer": "lstm", "model.rescorer_hidden": 100}
 RESCORER_COST = 3.5
@@ -90,14 +92,21 @@ def candidates(look: Look) -> list[Candidate]:
         some.append(
             Candidate("autoregressive", "F→R, taught; the decoder reads its output", taught | reading, 1.3)
         )
-    seq2seq: dict[str, Value] = {"model.architecture": "lstm", "model.max_steps": _longest(look)}
+    return [*some, _seq2seq(look)]
+
+
+def _seq2seq(look: Look) -> Candidate:
+    settings: dict[str, Value] = {"model.architecture": "lstm", "model.max_steps": _longest(look)}
     if look.pairs["train"] < FEW_PAIRS:
-        seq2seq |= LSTM_RATE | {"model.width": 100, "model.hidden": 100}
+        settings |= LSTM_RATE | {"model.width": 100, "model.hidden": 100}
     meaning = "a plain LSTM seq2seq with attention"
-    if look.vectors is not None:  # in few epochs they do not help transducers
-        seq2seq["data.vectors"] = look.vectors
+    if look.reader is not None:
+        settings |= {"model.reader": look.reader, "training.learning_rate": READER_RATE}
+        meaning += "; a pretrained encoder"
+    elif look.vectors is not None:  # in few epochs they do not help transducers
+        settings["data.vectors"] = look.vectors
         meaning += "; pretrained word vectors"
-    return [*some, Candidate(SEQ2SEQ, meaning, seq2seq, 1.5)]
+    return Candidate(SEQ2SEQ, meaning, settings, 1.5)
 
 
 def can_rescore(look: Look) -> bool:
