@@ -14,6 +14,7 @@ from ftor.networks.network import Losses
 from ftor.networks.seq2seq import WritesFromLeft, only_tokens, teacher_forcing, token_losses, with_end
 from ftor.nn import HighwayBiLSTM, PretrainedEmbedding
 from ftor.nn.additive_attention import AdditiveAttention
+from ftor.nn.attentive_lstm import attentive_lstm
 from ftor.nn.contextual import ContextualEmbedding, given
 from ftor.nn.padding import inside, padded_rows
 from ftor.text.batches import Batch, SourceBatch
@@ -117,14 +118,7 @@ class LSTMSeq2Seq(WritesFromLeft):
 
     def _write(self, memory: Memory, begin: Tensor, before: Tensor) -> Tensor:
         """The top layer's states (B, L, H), given the token before each, `before` (B, L)."""
-        encoded, keys, real = memory
-        h, c = begin, torch.zeros_like(begin)
-        states = []
-        for x in self.target_embedding(before).unbind(1):  # step by step: attention needs the last state
-            attended = self.attention(h[:, None], keys, encoded, real).squeeze(1)
-            h, c = self.cell(torch.cat([attended, x], -1), (h, c))
-            states.append(h)
-        top = torch.stack(states, 1)
+        top = attentive_lstm(self.cell, self.attention, memory, begin, self.target_embedding(before))
         if self.upper is not None:
             first = begin.expand(self.upper.num_layers, -1, -1).contiguous()
             top, _ = self.upper(top, (first, torch.zeros_like(first)))
