@@ -195,7 +195,7 @@ def test_bad_usage(trained, arguments, code, message):
 def test_no_model(tmp_path):
     finished = run_here("predict", tmp_path / "none", "a")
     assert finished.code == 1
-    assert finished.err == f"error: {tmp_path / 'none'}: not a model folder: it has no config.toml\n"
+    assert finished.err == f"error: {tmp_path / 'none'}: not a model folder: it does not exist\n"
 
 
 def test_a_file_is_no_sentence(trained, tmp_path, monkeypatch):

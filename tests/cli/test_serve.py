@@ -54,7 +54,7 @@ def test_no_such_host_and_no_model_are_one_line(trained, tmp_path):
     assert finished.code == 1
     assert len(finished.err.splitlines()) == 1
     finished = run_here("serve", tmp_path / "none", "--port", "0")
-    message = f"error: {tmp_path / 'none'}: not a model folder: it has no config.toml"
+    message = f"error: {tmp_path / 'none'}: not a model folder: it does not exist"
     assert finished.err.splitlines() == ["loading none", message]
 
 

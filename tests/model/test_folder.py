@@ -51,7 +51,7 @@ class TestLoading:
 
 class TestDamage:
     def test_no_folder(self, tmp_path):
-        with pytest.raises(CheckpointError, match=r"none: not a model folder: it has no config.toml"):
+        with pytest.raises(CheckpointError, match=r"none: not a model folder: it does not exist"):
             ftor.load(tmp_path / "none")
 
     def test_a_race_that_was_stopped(self, tmp_path):

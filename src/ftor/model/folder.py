@@ -73,7 +73,8 @@ def read_description(folder: Path, data_folder: Path | None = None) -> tuple[Con
         if (folder / "race").is_dir():
             command = shlex.join(["ftor", "train", "--resume", str(folder)])
             raise CheckpointError(f"{folder}: its race was stopped; to resume: {command}")
-        raise CheckpointError(f"{folder}: not a model folder: it has no {CONFIG_FILE}")
+        why = f"it has no {CONFIG_FILE}" if folder.is_dir() else "it does not exist"
+        raise CheckpointError(f"{folder}: not a model folder: {why}")
     config = Config.load(folder / CONFIG_FILE)
     try:
         tokens = json.loads((folder / WORDS_FILE).read_text("utf-8"))

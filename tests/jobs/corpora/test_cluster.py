@@ -63,7 +63,7 @@ def test_the_command_reads_and_writes_parquet(trained, tmp_path, two_nodes):
     assert there.err.splitlines()[-1] == "warning: 5 of 15 lines have no output"
     finished = run_here("predict", tmp_path / "none", *options[2:], "--ray", two_nodes.address)
     assert finished.code == 1
-    assert finished.err == f"error: {tmp_path / 'none'}: not a model folder: it has no config.toml\n"
+    assert finished.err == f"error: {tmp_path / 'none'}: not a model folder: it does not exist\n"
 
 
 def test_no_cluster_is_a_clear_error(trained, tmp_path):
