@@ -257,6 +257,7 @@ class LSTMConfig(Seq2SeqConfig):
     expansions: int = Field(5, ge=1, description="continuations of each output that the beam compares")
     width: int = Field(200, ge=1, description="size of source and target embeddings")
     reader: str | None = Field(None, description="a pretrained encoder, whose vectors are added; frozen")
+    members: int = Field(1, ge=1, description="LSTMs that are trained side by side and write together")
     hidden: int = Field(200, ge=1, description="units of each direction of the encoder, half the decoder's")
     encoder_layers: int = Field(2, ge=1)
     decoder_layers: int = Field(1, ge=1)
@@ -271,7 +272,16 @@ class LSTMConfig(Seq2SeqConfig):
     @property
     def description(self) -> str:
         """What the network is, for the model card."""
-        return "A baseline, an LSTM with attention"
+        return (
+            "A baseline, an LSTM with attention"
+            if self.members == 1
+            else f"A baseline, {self.members} LSTMs with attention that write together"
+        )
+
+    @property
+    def network(self) -> str:
+        """The name of the network in `ftor.networks.registry`."""
+        return "lstm" if self.members == 1 else "lstm-members"
 
 
 class TransformerConfig(Seq2SeqConfig):

@@ -142,10 +142,10 @@ def check_description(folder: Path, source: list[str], target: list[str], gramma
 def read_network(folder: Path, config: Config, words: Vocabularies) -> tuple[Network, Vocabularies]:
     """Build the network of a model folder with its weights, and the vocabularies that number its tokens."""
     weights, _ = load_tensors(folder / WEIGHTS_FILE)
-    vectors = weights.get("embedding.weight") if config.data.vectors is not None else None
+    tables = [weights[name] for name in ("embedding.weight", "members.0.embedding.weight") if name in weights]
     try:
         with torch.device("meta"):  # initial weights take time, and would be overwritten
-            size = None if vectors is None else vectors.shape[1]
+            size = tables[0].shape[1] if tables and config.data.vectors is not None else None
             network, vocabularies = build(config, words, size, folder)
     except FtorError:
         raise

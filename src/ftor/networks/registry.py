@@ -11,6 +11,7 @@ _NETWORKS = {
     "transducer": "ftor.networks.transducer:Transducer",
     "rescored": "ftor.networks.rescored:Rescored",
     "lstm": "ftor.networks.lstm:LSTMSeq2Seq",
+    "lstm-members": "ftor.networks.lstm_members:LSTMMembers",
     "transformer": "ftor.networks.transformer:RelativeTransformer",
     "bart": "ftor.networks.pretrained:Pretrained",
     "pretrained": "ftor.networks.pretrained:Pretrained",

@@ -29,7 +29,7 @@ def attentive_lstm(
     H = begin.shape[-1]
     projected = nn.functional.linear(x, cell.weight_ih[:, H:], cell.bias_ih + cell.bias_hh)
     weights = cell.weight_ih[:, :H], cell.weight_hh, attention.query.weight, attention.score.weight
-    states: Tensor = _AttentiveLSTM.apply(projected, begin, values, keys, real, *weights)
+    states: Tensor = _AttentiveLSTM.apply(projected, begin, values, keys, real, *weights)  # type: ignore[no-untyped-call]
     return states
 
 
