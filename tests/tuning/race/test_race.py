@@ -14,6 +14,7 @@ from ftor.jobs.loop import LineBoard
 from ftor.reporting import SILENT, Report
 from ftor.text.seeds import derived_seed
 from ftor.tuning.own_pairs import Request, finish, plan_race
+from ftor.tuning.race.candidates import MEMBERS
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.plan import Entry, allowed
 from ftor.tuning.race.race import Race
@@ -162,6 +163,9 @@ def test_a_third_finalist_gets_another_seed_if_those_before_it_were_lucky(plan):
     race, started = raced(plan, score)
     assert Entry("lstm", 1, plan.epochs) in started
     assert (race.winner, race.promised) == ("lstm", 0.7)
+    (final,) = [entry for entry in started if entry.final]
+    assert plan.config(final).model.members == MEMBERS
+    assert plan.config(Entry("lstm", 1, plan.epochs)).model.members == 1
 
 
 def test_candidates_train_on_recombined_pairs_and_the_leader_also_without(plan):

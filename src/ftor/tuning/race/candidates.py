@@ -32,6 +32,8 @@ RESCORER_COST = 3.5
 """The time of its epochs, relative to the first candidate's, besides that of the transducer."""
 SEQ2SEQ = "lstm"
 """The candidate that others must beat on all held-out pairs."""
+MEMBERS = 2
+"""If it wins, so many LSTMs are trained on all pairs and write together."""
 CONTEXT: dict[str, Value] = {"model.reordering_context": 1.0}
 WORDS_FIRST: dict[str, Value] = {"model.order": "reordering-fertility", "model.context_scale": 0.5}
 

@@ -11,6 +11,7 @@ from ftor.text.reading import Pair, write_pairs
 from ftor.tuning.look import Look
 from ftor.tuning.look.findings import Value
 from ftor.tuning.race.candidates import (
+    MEMBERS,
     RECOMBINED,
     RESCORED,
     RESCORER_COST,
@@ -66,6 +67,11 @@ class Entry:
         """The name of its folder."""
         return f"{'final-' if self.final else ''}{self.candidate}-{self.seed}"
 
+    @property
+    def is_final_seq2seq(self) -> bool:
+        """Whether it trains the plain seq2seq on all pairs."""
+        return self.final and self.candidate == SEQ2SEQ
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -111,14 +117,16 @@ class Plan:
         if "training.alignment_epochs" in candidate.settings:
             most = self.entry(entry.candidate, entry.seed, self.epochs).epochs
             warm_up["training.alignment_epochs"] = max(2, most // WARM_UP_PART)
-        settings = [self.look.settings, candidate.settings, warm_up, self._data(entry.final)]
+        members: dict[str, Value] = {"model.members": MEMBERS} if entry.is_final_seq2seq else {}
+        settings = [self.look.settings, candidate.settings, warm_up, members, self._data(entry.final)]
         return configuration(self.name, settings, self.overrides, **training)
 
     def cost(self, entry: Entry) -> float:
         """About how long a run takes, relative to others."""
         held_out = 0 if entry.final else sum(self.held_out.get(kind, 0) for kind in ("random", "harder"))
         pairs = (self.look.pairs["train"] - held_out) * (2 if entry.candidate.endswith(RECOMBINED) else 1)
-        return entry.epochs * pairs * self.candidate(entry.candidate).cost
+        cost = self.candidate(entry.candidate).cost * (MEMBERS if entry.is_final_seq2seq else 1)
+        return entry.epochs * pairs * cost
 
     @property
     def contenders(self) -> list[str]:

@@ -118,12 +118,14 @@ class Race(Workload):
     def _train_on_all_pairs(self, first: int, epochs: int) -> Iterator[list[Entry]]:
         """Start the winner with several seeds. Those that are best after a while go on.
 
-        With an LSTM there are fewer seeds at the start: none of them is unlucky.
+        With an LSTM there are fewer seeds at the start: none of them is unlucky. The plain seq2seq has two
+        members instead.
         """
         plan, winner = self.plan, self.winner
         assert winner is not None
-        has_lstm = winner == SEQ2SEQ or RESCORED in winner
-        count = (SEEDS if has_lstm else FINAL_SEEDS) if plan.races else 1
+        count = SEEDS if RESCORED in winner else FINAL_SEEDS
+        if not plan.races or winner == SEQ2SEQ:
+            count = 1
         seeds = [first + number for number in range(count)]
         if len(seeds) > SEEDS:
             short = math.ceil(epochs / FINAL_SEEDS)
