@@ -1,6 +1,7 @@
 """Several models that answer together: by their mean, by the scores of others, or by mean weights."""
 
 import json
+import math
 
 import pytest
 import torch
@@ -154,9 +155,23 @@ def test_soup_has_the_mean_weights(trained, second, tmp_path):
         assert torch.allclose(tensor, (others[0][name] + others[1][name]) / 2, atol=1e-6)
 
 
+def test_lstms_alone_are_averaged_token_by_token(data, once, lstm, tmp_path):
+    other = trained_with(data, once, "lstms", LSTM | {"model.members": 2, "training.seed": 1})
+    model = ftor.load([lstm, other])
+    assert (len(model.network.lstms), model.scorers) == (3, ())
+    alone = ftor.load(lstm).score(["a b"], ["a b"])[0], ftor.load(other).score(["a b"], ["a b"])[0]
+    (both,) = model.score(["a b"], ["a b"])
+    for mean, first, second in zip(both.token_scores, *(one.token_scores for one in alone), strict=True):
+        p = (math.exp(first) + 2 * math.exp(second)) / 3  # the second is the mean of two
+        assert math.exp(mean) == pytest.approx(p, abs=1e-6)
+    model.save(tmp_path / "all")
+    assert ftor.load(tmp_path / "all").predict(["a b"])[0].score == model.predict(["a b"])[0].score
+    same(answers(ftor.load([lstm, lstm])), answers(ftor.load(lstm), confidence=False))
+
+
 def test_what_cannot_be_a_committee(trained, second, lstm, run):
-    with pytest.raises(FtorError, match="expected a transducer with an independent decoder"):
-        ftor.load([lstm, lstm])
+    with pytest.raises(FtorError, match="expected a transducer with an independent decoder, or an LSTM"):
+        ftor.load([run("ar", model__decoder="autoregressive")] * 2)
     with pytest.raises(FtorError, match=r"soup: .*run has other words or sizes than"):
         ftor.load([trained, lstm], committee="soup")
     with pytest.raises(FtorError, match="an empty list"):

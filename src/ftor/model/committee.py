@@ -22,6 +22,9 @@ from ftor.model.prediction import Alternative, Prediction
 from ftor.model.tensors import CheckpointError
 from ftor.networks.committee import Committee as CommitteeNetwork
 from ftor.networks.committee import Mean
+from ftor.networks.lstm import LSTMSeq2Seq
+from ftor.networks.lstm_members import LSTMMembers
+from ftor.networks.network import Network
 from ftor.networks.transducer import Transducer
 from ftor.ops.arrays import Array
 from ftor.reporting import SILENT, Report
@@ -45,7 +48,8 @@ class Committee(Model):
     """Models that answer together. `ftor.load([a, b, c])` returns one.
 
     The first transducer, and those that read and write the same words, are averaged before the exact search.
-    All other models score the outputs that these find, and the weighted mean of scores chooses.
+    All other models score the outputs that these find, and the weighted mean of scores chooses. If there is
+    no transducer, LSTMs are averaged: each token has the mean of their probabilities.
 
     Attributes:
         members: all models.
@@ -61,15 +65,17 @@ class Committee(Model):
         weights: Sequence[float] | None = None,
         folder: Path | None = None,
     ) -> None:
-        leader = next((member for member in members if _is_exact(member)), None)
+        can_be_averaged = _is_exact if any(map(_is_exact, members)) else _lstms
+        leader = next((member for member in members if can_be_averaged(member)), None)
         if leader is None:
-            raise FtorError("committee: expected a transducer with an independent decoder, found none")
-        averaged = [member for member in members if _is_exact(member) and _same_words(member, leader)]
-        network = CommitteeNetwork([cast(Transducer, member.network) for member in averaged], mean).eval()
+            raise FtorError(
+                "committee: expected a transducer with an independent decoder, or an LSTM; found none"
+            )
+        averaged = [member for member in members if can_be_averaged(member) and _same_words(member, leader)]
         super().__init__(
             leader.config,
             leader.vocabularies,
-            network,
+            _averaged(averaged, mean).eval(),
             leader.grammar,
             leader._data_folder,
             folder,
@@ -247,8 +253,22 @@ def _is_exact(model: Model) -> bool:
     return type(model.network) is Transducer and model.network.config.decoder == "independent"
 
 
+def _lstms(model: Model) -> list[LSTMSeq2Seq]:
+    """The LSTMs of a model, if it is one or several of them."""
+    if isinstance(model.network, LSTMMembers):
+        return model.network.lstms
+    return [model.network] if isinstance(model.network, LSTMSeq2Seq) else []
+
+
+def _averaged(models: Sequence[Model], mean: Mean) -> Network:
+    """The network of models that can be averaged."""
+    if _is_exact(models[0]):
+        return CommitteeNetwork([cast(Transducer, model.network) for model in models], mean)
+    return LSTMMembers([lstm for model in models for lstm in _lstms(model)])
+
+
 def _same_words(model: Model, other: Model) -> bool:
-    """Whether two transducers read and write the same words in the same way."""
+    """Whether two models read and write the same words in the same way."""
     mine, others = (
         (
             one.vocabularies.source.tokens,

@@ -114,8 +114,8 @@ class Choice(Record):
             text += f" The best other candidate was {best.candidate}, {percent(best.score)}."
         if self.winner == SEQ2SEQ:
             text += (
-                " No transducer was better, so you get a plain seq2seq, two LSTMs that write together: it may "
-                "fail on longer sentences."
+                " No transducer was better, so you get a plain seq2seq, two LSTMs that write together. It "
+                "may fail on longer sentences."
             )
         if self.short and self.promised < GOOD:
             text += " The runs were short for these pairs: more --minutes may help."
