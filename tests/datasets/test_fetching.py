@@ -6,11 +6,14 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
+import numpy as np
 import pytest
+from safetensors.numpy import save
 
 from ftor.datasets import DATASETS, fetching
-from ftor.datasets.minilm import ENCODER
+from ftor.datasets.minilm import ENCODER, find_encoder
 from ftor.datasets.published import Download, PublishedDataset
+from ftor.text.reading import DataError
 from support.archives import PAIRS, VECTORS, row, tree, write_all, zip_of
 from support.tiny import run_here
 
@@ -277,7 +280,8 @@ def test_vectors_whose_transfer_breaks_off(fetch, tmp_path, site, monkeypatch):
 def test_an_encoder_is_fetched_into_the_folder_of_its_name(fetch, tmp_path, site, monkeypatch):
     """Its files have addresses of their own, as on the hub."""
     minilm = DATASETS["minilm"]
-    contents = {file: file.encode() for file in minilm.files}
+    weights = save({"a": np.zeros(1)})
+    contents = {file: weights if file.endswith(".safetensors") else b"{}" for file in minilm.files}
     site.files = {
         urlsplit(download.url).path: content
         for download, content in zip(minilm.downloads, contents.values(), strict=True)
@@ -292,7 +296,15 @@ def test_an_encoder_is_fetched_into_the_folder_of_its_name(fetch, tmp_path, site
     assert finished.code == 0, finished.err
     for file, content in contents.items():
         assert (tmp_path / "data" / file).read_bytes() == content
-    assert "model.safetensors" in {path.name for path in (tmp_path / "data" / ENCODER).iterdir()}
+    assert find_encoder(tmp_path / "data") == tmp_path / "data" / ENCODER
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
+def test_a_file_that_is_not_of_an_encoder(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("no")
+    with pytest.raises(DataError, match=f"{name}: not a file of an encoder"):
+        DATASETS["minilm"].check(path)
 
 
 def test_reproduce_downloads_what_is_missing(fetch, tmp_path, site, monkeypatch):

@@ -6,6 +6,8 @@ import pytest
 import torch
 
 import ftor
+from ftor.config import LSTMConfig
+from ftor.networks.lstm import LSTMSeq2Seq
 from ftor.networks.lstm_members import LSTMMembers
 from ftor.networks.network import UNCONSTRAINED
 from support.small_networks import SHORT_PAIRS, seq2seq, whole_batch
@@ -59,3 +61,19 @@ def test_members_are_trained_saved_and_loaded(data, tmp_path):
     for sentence, one in zip(sentences, model.predict(sentences), strict=True):
         (alone,) = model.predict([sentence])
         assert (alone.text, alone.score) == (one.text, pytest.approx(one.score, abs=1e-4))
+
+
+def test_each_table_gets_new_words_once():
+    """Also if some of them follow another one already, as in a committee of such models."""
+    made = [LSTMSeq2Seq(LSTMConfig(architecture="lstm", width=4, hidden=3), 5, 4, 3) for _ in range(3)]
+    LSTMMembers(made[1:])
+    together = LSTMMembers(made)
+    together.add_vectors(torch.ones(1, 3))
+    together.add_vectors(torch.zeros(1, 3))
+    for network in made:
+        assert network.vectors(torch.tensor([5, 6])).shape == (2, 4)
+        with pytest.raises(IndexError):
+            network.vectors(torch.tensor([7]))
+    together.forget_vectors()
+    with pytest.raises(IndexError):
+        made[2].vectors(torch.tensor([5]))

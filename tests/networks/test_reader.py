@@ -55,12 +55,15 @@ def test_a_rescorer_reads_what_its_transducer_reads(encoder, data, tmp_path, mon
     gives_the_same_in_batches_and_alone(model)
 
 
-def test_an_lstm_reads_words_in_their_context(encoder, data, tmp_path, monkeypatch):
+@pytest.mark.parametrize("members", [1, 2])
+def test_an_lstm_reads_words_in_their_context(encoder, data, tmp_path, monkeypatch, members):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     settings = {"model.architecture": "lstm", "model.hidden": 8, "model.reader": str(encoder)}
+    settings["model.members"] = members
     finished = run_here(*train_arguments(data, tmp_path / "run", settings))
     assert finished.code == 0, finished.err
     model = ftor.load(tmp_path / "run")
+    assert f"It needs the encoder {encoder}" in (tmp_path / "run" / "README.md").read_text()
     gives_the_same_in_batches_and_alone(model)
     scores = [model.score([f"a {word}"], ["a a"])[0].score for word in ("fed", "kiz")]
     assert scores[0] != pytest.approx(scores[1], abs=1e-4)

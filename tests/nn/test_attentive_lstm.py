@@ -49,3 +49,16 @@ def test_a_layer_of_one_step():
     memory = values, keys, torch.ones(B, N, dtype=torch.bool)
     arguments = cell, attention, memory, begin, x[:, :1]
     torch.testing.assert_close(attentive_lstm(*arguments), by_steps(*arguments))
+
+
+def test_without_gradients_the_states_are_the_same_and_nothing_is_kept(monkeypatch):
+    cell, attention, (values, keys, begin, x) = layer()
+    memory = values, keys, torch.ones(B, N, dtype=torch.bool)
+    wanted = attentive_lstm(cell, attention, memory, begin, x)
+
+    def keep(*_):
+        raise AssertionError("nothing is to be kept")
+
+    monkeypatch.setattr("torch.autograd.function.FunctionCtx.save_for_backward", keep)
+    with torch.no_grad():
+        torch.testing.assert_close(attentive_lstm(cell, attention, memory, begin, x), wanted)

@@ -1,8 +1,13 @@
 """MiniLM: a small pretrained encoder of sentences, as its public home has it."""
 
+import json
 from pathlib import Path
 
+from safetensors import SafetensorError, safe_open
+
+from ftor.datasets.folders import find_folder
 from ftor.datasets.published import MEGABYTE, Download, PublishedDataset, sha256sums
+from ftor.text.reading import DataError
 
 ENCODER = "sentence-transformers/all-MiniLM-L6-v2"
 """Its name on the hub, and its folder in a data folder."""
@@ -16,8 +21,22 @@ acb92769e8195aabd29b7b2137a9e6d6e25c476a4f15aa4355c233426c61576b  tokenizer_conf
 """)
 
 
+def find_encoder(data_folder: Path | None) -> Path | None:
+    """The folder of the encoder in the first data folder that has it, with all its files, or None."""
+    folder = find_folder(ENCODER, data_folder, "config.json")
+    return folder if folder and all((folder / file).is_file() for file in _FILES) else None
+
+
 def _check(path: Path) -> None:
-    """The checksums tell all: there is no other release of these files."""
+    """Raise if a file is not in the format that its name says."""
+    try:
+        if path.suffix == ".json":
+            json.loads(path.read_text("utf-8"))
+        else:
+            with safe_open(path, framework="numpy"):
+                pass
+    except (ValueError, OSError, SafetensorError) as error:
+        raise DataError(f"{path}: not a file of an encoder: {error}") from None
 
 
 DATASETS = (

@@ -133,7 +133,10 @@ def _limits(model: Model, metrics: dict[str, Any]) -> str:
         "The results are those of the pairs above. They do not carry over to other data.",
         "A well-formed output can be wrong. Check outputs before anything acts on them.",
     ]
-    if not config.model.subwords and config.data.vectors is None:
+    reader = config.model.pretrained_reader
+    if reader is not None:
+        limits.append(f"It needs the encoder {reader}, which is not in this folder.")
+    elif not config.model.subwords and config.data.vectors is None:
         limits.append("All words that training lacked look the same to it, apart from words that it copies.")
     if config.model.structured:
         limits.append(f"It reorders in blocks (separable permutations), and at most {LONGEST} tokens.")

@@ -49,12 +49,12 @@ class LSTMMembers(WritesFromLeft):
         return [cast(LSTMSeq2Seq, member) for member in self.members]
 
     def forward(self, batch: Batch) -> Losses:
-        """The mean of the members' losses: each learns by itself."""
+        """The mean of the members' losses."""
         return only_tokens(torch.stack([member(batch).tokens for member in self.lstms]).mean(0))
 
     def losses(self, batch: Batch) -> Tensor:
         """See `WritesFromLeft.losses`."""
-        return -self._mean([-member.losses(batch) for member in self.lstms])
+        return -_log_mean([-member.losses(batch) for member in self.lstms])
 
     def begin(self, batch: SourceBatch) -> tuple[Memory, State]:
         """See `WritesFromLeft.begin`. The tensors are those of the members, one after another."""
@@ -70,11 +70,7 @@ class LSTMMembers(WritesFromLeft):
             for member, (own, before) in zip(self.lstms, parts, strict=True)
         ]
         log_probs, states = zip(*each, strict=True)
-        return self._mean(list(log_probs)), sum(states, ())
-
-    def _mean(self, log_probs: list[Tensor]) -> Tensor:
-        """The logarithm of the mean probability."""
-        return torch.stack(log_probs).logsumexp(0) - math.log(len(log_probs))
+        return _log_mean(list(log_probs)), sum(states, ())
 
     def fit_reader(self, vectors: Tensor, top: Mapping[str, Tensor] | None = None) -> None:
         """See `Network.fit_reader`."""
@@ -85,6 +81,11 @@ class LSTMMembers(WritesFromLeft):
     def vectors(self) -> PretrainedEmbedding | None:
         """Those of the first member, which leads the others."""
         return self.lstms[0].vectors
+
+
+def _log_mean(log_probs: list[Tensor]) -> Tensor:
+    """The logarithm of the mean probability."""
+    return torch.stack(log_probs).logsumexp(0) - math.log(len(log_probs))
 
 
 def _parts(tensors: tuple[Tensor, ...], count: int) -> list[tuple[Tensor, ...]]:

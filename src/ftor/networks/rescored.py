@@ -62,16 +62,17 @@ class Rescored(Transducer):
 
         The mean keeps the LSTM's gradients small beside the transducer's, whose norm is clipped with them.
         """
+        batch = self._in_words(batch)
         losses = super().forward(batch)
         return losses._replace(tokens=losses.tokens + self._mean_losses(batch))
 
     def _mean_losses(self, batch: Batch) -> Tensor:
         """−log P(y|x) of the LSTM per token, the end included, (B,)."""
-        losses: Losses = self.rescorer(self._in_words(batch))
+        losses: Losses = self.rescorer(batch)
         return losses.tokens
 
     def _in_words(self, batch: AnyBatch) -> AnyBatch:
-        """The batch with the vectors of words, if the reader gives those of pieces."""
+        """The batch with the vectors of words, if the reader gives those of pieces. Its layers run once."""
         if batch.piece_positions is None:
             return batch
         return replace(batch, vectors=self.vectors_in_context(batch), piece_positions=None)
@@ -84,6 +85,7 @@ class Rescored(Transducer):
     @torch.no_grad()
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
         """The candidate of highest score, w · log P of the transducer + (1 − w) · log P of the LSTM."""
+        batch = self._in_words(batch)
         if self._kept is None:
             return [ranked[0] for ranked in self._ranked(batch, self._candidates(batch, k, constraint))]
         key = str((k, constraint.n_best is None, batch.source.tolist(), batch.source_lengths.tolist()))
@@ -94,6 +96,7 @@ class Rescored(Transducer):
     @torch.no_grad()
     def n_best(self, batch: SourceBatch, k: int, n: int, constraint: Constraint) -> list[list[Output]]:
         """See `Network.n_best`. The outputs are candidates, which are as many as configured."""
+        batch = self._in_words(batch)
         candidates = self._candidates(batch, k, constraint)
         ranked = self._ranked(batch, candidates)
         if constraint.n_best is None:  # `decode` has only two candidates
@@ -135,7 +138,7 @@ class Rescored(Transducer):
         self, batch: SourceBatch, candidates: list[list[Output]], constraint: Constraint
     ) -> None:
         """Add the LSTM's answers that are allowed, scored by the transducer."""
-        written = self.rescorer.decode(self._in_words(batch), 1, constraint)
+        written = self.rescorer.decode(batch, 1, constraint)
         reach = (batch.source_lengths * self.config.max_fertility).tolist()
         rows, outputs = [], []
         for row, output in enumerate(written):
@@ -172,7 +175,7 @@ class Rescored(Transducer):
         """Candidates with the LSTM's scores."""
         flat = [(row, place) for row, some in enumerate(candidates) for place in range(len(some))]
         flat.sort(key=lambda at: len(candidates[at[0]][at[1]].choices))  # so that little is padded
-        read = self.rescorer.read(self._in_words(batch))
+        read = self.rescorer.read(batch)
         judged = [[(output, 0.0) for output in some] for some in candidates]
         for first in range(0, len(flat), AT_ONCE):
             part = flat[first : first + AT_ONCE]

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ftor.config import LSTMConfig, TransformerConfig
-from ftor.config.architectures import Seq2SeqConfig
+from ftor.config.seq2seq import Seq2SeqConfig
 from ftor.networks.beam import Memory, State, beam_search
 from ftor.networks.n_best import with_answer
 from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Network, Output, TokenScores

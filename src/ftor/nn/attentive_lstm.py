@@ -15,8 +15,8 @@ def attentive_lstm(
 ) -> Tensor:
     """The states (B, L, H) of a layer whose inputs at each step are the attended source, then x.
 
-    Gradients of weights are sums over the steps. They are computed once for all steps, not added step by
-    step, which takes most of the time of such a small layer.
+    Gradients of weight matrices are sums over the steps. They are computed once for all steps: to add them
+    step by step takes most of the time of such a small layer.
 
     Args:
         cell: reads (…, H + D).
@@ -29,7 +29,8 @@ def attentive_lstm(
     H = begin.shape[-1]
     projected = nn.functional.linear(x, cell.weight_ih[:, H:], cell.bias_ih + cell.bias_hh)
     weights = cell.weight_ih[:, :H], cell.weight_hh, attention.query.weight, attention.score.weight
-    states: Tensor = _AttentiveLSTM.apply(projected, begin, values, keys, real, *weights)  # type: ignore[no-untyped-call]
+    arguments = torch.is_grad_enabled(), projected, begin, values, keys, real, *weights
+    states: Tensor = _AttentiveLSTM.apply(*arguments)  # type: ignore[no-untyped-call]
     return states
 
 
@@ -39,6 +40,7 @@ class _AttentiveLSTM(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
+        keep: bool,
         projected: Tensor,
         begin: Tensor,
         values: Tensor,
@@ -51,7 +53,7 @@ class _AttentiveLSTM(torch.autograd.Function):
     ) -> Tensor:
         h, c = begin, torch.zeros_like(begin)
         outside, v = ~real, score_weight[0]
-        steps = []
+        states, steps = [], []
         for p in projected.unbind(1):
             u = (torch.mm(h, query_weight.mT)[:, None] + keys).tanh_()
             a = (u @ v).masked_fill_(outside, -torch.inf).softmax(-1)
@@ -59,13 +61,15 @@ class _AttentiveLSTM(torch.autograd.Function):
             gates = torch.addmm(p, r, read_weight.mT).addmm_(h, state_weight.mT)
             i, f, g, o = gates.chunk(4, 1)
             i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
-            steps.append((h, c, u, a, r, i, f, g, o))
+            if keep:
+                steps.append((h, c, u, a, r, i, f, g, o))
             c = f * c + i * g
             h = o * c.tanh()
-        ctx.save_for_backward(
-            values, read_weight, state_weight, query_weight, v, c, *(one for step in steps for one in step)
-        )
-        return torch.stack([*(step[0] for step in steps[1:]), h], 1)
+            states.append(h)
+        if keep:
+            weights = read_weight, state_weight, query_weight, v
+            ctx.save_for_backward(values, *weights, c, *(one for step in steps for one in step))
+        return torch.stack(states, 1)
 
     @staticmethod
     @once_differentiable
@@ -101,6 +105,7 @@ class _AttentiveLSTM(torch.autograd.Function):
         d_gates, d_q, d_r, h, r, a = (torch.stack(part, 1) for part in zip(*reversed(rows), strict=True))
         flat_gates, flat_h = d_gates.flatten(0, 1).mT, h.flatten(0, 1)
         return (
+            None,
             d_gates,
             d_h,
             a.mT @ d_r,

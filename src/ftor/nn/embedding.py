@@ -37,23 +37,31 @@ class PretrainedEmbedding(nn.Module):
     @torch.no_grad()
     def fill(self, vectors: Tensor, mean: float, deviation: float) -> None:
         """Set the vectors (words, E)."""
-        self.weight.copy_(vectors)
-        self.moments.copy_(torch.tensor([mean, deviation]))
-        for other in self._followers:
-            other.fill(vectors, mean, deviation)
+        for table in self._led():
+            table.weight.copy_(vectors)
+            table.moments.copy_(torch.tensor([mean, deviation]))
 
     def add(self, vectors: Tensor) -> None:
         """Give the next ids to more words (W, E). They are not saved."""
-        later = vectors if self._later is None else torch.cat([self._later, vectors])
-        self._later = later.to(self.weight)
-        for other in self._followers:
-            other.add(vectors)
+        for table in self._led():
+            later = vectors if table._later is None else torch.cat([table._later, vectors.to(table._later)])
+            table._later = later.to(table.weight)
 
     def forget(self) -> None:
         """Forget the words of `add`."""
-        self._later = None
-        for other in self._followers:
-            other.forget()
+        for table in self._led():
+            table._later = None
+
+    def _led(self) -> list["PretrainedEmbedding"]:
+        """The table and those that follow it, each once."""
+        found: dict[PretrainedEmbedding, None] = {}
+        waiting = [self]
+        while waiting:
+            table = waiting.pop()
+            if table not in found:
+                found[table] = None
+                waiting += table._followers
+        return list(found)
 
     def forward(self, ids: Tensor) -> Tensor:
         """The embeddings (…, D) of ids (…)."""

@@ -34,6 +34,7 @@ from ftor.tuning.race.plan import (
     FROM_RUN,
     HELD_OUT_FILE,
     MADE,
+    RESULTS_FILE,
     Plan,
     affordable_epochs,
     allowed,
@@ -181,6 +182,8 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
 def _with_first_pretrained(found: Look, path: Path) -> Look:
     """The look with the files that the race began with: they may come and go before it is resumed."""
     if not path.exists():
+        if (path.parent / RESULTS_FILE).exists():
+            raise FtorError(f"{path.parent}: another version began this race; start it anew")
         write_text(path, json.dumps({"vectors": found.vectors, "reader": found.reader}) + "\n")
     return found.model_copy(update=read_json(path))
 
@@ -266,7 +269,8 @@ def finish(race: Race, folder: Path) -> Choice:
 def _take_confidence(race: Race, folder: Path) -> None:
     """Replace the confidence of a final model whose dev pairs are training pairs, too.
 
-    That of the winner's longest run in the race was fitted to pairs that the run was not trained on.
+    That of the winner's longest run in the race was fitted to pairs that the run was not trained on. If the
+    winner is an LSTM, that is the confidence of one, not of the final model's two.
     """
     (folder / CONFIDENCE_FILE).unlink(missing_ok=True)
     assert race.final is not None

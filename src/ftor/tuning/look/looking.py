@@ -10,7 +10,7 @@ from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs
 from ftor.text.programs.tokens import TOKENS
 from ftor.text.reading import Pair
-from ftor.tuning.look import copies, dev_and_test, linking, oddities, sizes, word_vectors
+from ftor.tuning.look import copies, dev_and_test, linking, oddities, pretrained, sizes
 from ftor.tuning.look.almost_programs import not_programs
 from ftor.tuning.look.findings import Finding, Lengths, Look, Part, Split, Words
 
@@ -51,7 +51,7 @@ def look(
     need = sizes.fertility(train_units, links)
     copy_summary = counts.summary()
     source_words = Counter(word for pair in train for word in pair.source)
-    readable = word_vectors.pretrained(source_words, _words(source_words), data_folder)
+    readable = pretrained.pretrained(source_words, _words(source_words), data_folder)
     findings = [
         sizes.by_size(train_units, part),
         sizes.max_fertility(need, train_units, part),

@@ -24,7 +24,7 @@ RESCORED, RECOMBINED = "+rescored", "+recombined"
 RECOMBINED_MEANING = "; recombined pairs"
 LSTM_RATE: dict[str, Value] = {"training.learning_rate": 0.004}
 """A race has few epochs: with a lower rate an LSTM has not learnt enough by then."""
-READER_RATE = 0.001
+READER_RATE: dict[str, Value] = {"training.learning_rate": 0.001}
 """With a pretrained encoder a higher one is worse."""
 LENGTHS: dict[str, Value] = {"decoding.lengths": 5}
 RESCORER: dict[str, Value] = LSTM_RATE | LENGTHS | {"model.rescorer": "lstm", "model.rescorer_hidden": 100}
@@ -103,7 +103,7 @@ def _seq2seq(look: Look) -> Candidate:
         settings |= LSTM_RATE | {"model.width": 100, "model.hidden": 100}
     meaning = "a plain LSTM seq2seq with attention"
     if look.reader is not None:
-        settings |= {"model.reader": look.reader, "training.learning_rate": READER_RATE}
+        settings["model.reader"] = look.reader
         meaning += "; a pretrained encoder"
     elif look.vectors is not None:  # in few epochs they do not help transducers
         settings["data.vectors"] = look.vectors
@@ -130,11 +130,15 @@ def configuration(
 ) -> Config:
     """A configuration of settings, the later ones over the earlier, and of the user's overrides.
 
-    Keys that the architecture does not have are left out. Only what the user sets must fit it.
+    Keys that the architecture does not have are left out. Only what the user sets must fit it. The rate of an
+    LSTM is that of one with a pretrained encoder, if the settings or the user give it one.
     """
     values: dict[str, Value] = {}
     for more in settings:
         values |= more
+    given = [*values, *(text.partition("=")[0].strip() for text in overrides)]
+    if "model.reader" in given and values.items() >= LSTM_RATE.items():
+        values |= READER_RATE
     chosen = str(values.get("model.architecture", "transducer"))
     known = {f"{section}.{key}" for section, keys in section_keys(chosen).items() for key in keys}
     known -= {*ARCHITECTURES[chosen].unused_keys}

@@ -5,7 +5,7 @@ from pathlib import Path
 from ftor.files import write_text
 from ftor.reporting import percent
 from ftor.tuning.look.findings import Record, Value
-from ftor.tuning.race.candidates import SEQ2SEQ
+from ftor.tuning.race.candidates import MEMBERS, SEQ2SEQ
 from ftor.tuning.race.race import Race
 
 CHOICE_FILE = "choice.json"
@@ -60,9 +60,12 @@ class Choice(Record):
         """The choice of a race that has come to its end."""
         plan, winner = race.plan, race.winner
         assert winner is not None
+        settings = plan.look.settings | dict(plan.candidate(winner).settings)
+        if race.final is not None and plan.members(race.final) > 1:
+            settings["model.members"] = plan.members(race.final)
         return cls(
             winner=winner,
-            settings=plan.look.settings | dict(plan.candidate(winner).settings),
+            settings=settings,
             promised=race.promised,
             kept=not race.below_promise,
             held_out=plan.held_out,
@@ -114,8 +117,8 @@ class Choice(Record):
             text += f" The best other candidate was {best.candidate}, {percent(best.score)}."
         if self.winner == SEQ2SEQ:
             text += (
-                " No transducer was better, so you get a plain seq2seq, two LSTMs that write together. It "
-                "may fail on longer sentences."
+                " No transducer was better, so you get a plain seq2seq: "
+                f"{MEMBERS} LSTMs that write together. It may fail on longer sentences."
             )
         if self.short and self.promised < GOOD:
             text += " The runs were short for these pairs: more --minutes may help."

@@ -24,6 +24,7 @@ from ftor.tuning.race.candidates import (
 from ftor.tuning.race.held_out import HeldOut
 
 TRAIN_FILE, HELD_OUT_FILE, MADE_FILE, REAL_FILE = "train.tsv", "held-out.tsv", "made.tsv", "real.tsv"
+RESULTS_FILE = "results.jsonl"
 MADE = "made longer"
 """The kind of held-out pairs that are recombined."""
 FROM_RUN = Path("../..")
@@ -66,11 +67,6 @@ class Entry:
     def run(self) -> str:
         """The name of its folder."""
         return f"{'final-' if self.final else ''}{self.candidate}-{self.seed}"
-
-    @property
-    def is_final_seq2seq(self) -> bool:
-        """Whether it trains the plain seq2seq on all pairs."""
-        return self.final and self.candidate == SEQ2SEQ
 
 
 @dataclass(frozen=True)
@@ -117,15 +113,19 @@ class Plan:
         if "training.alignment_epochs" in candidate.settings:
             most = self.entry(entry.candidate, entry.seed, self.epochs).epochs
             warm_up["training.alignment_epochs"] = max(2, most // WARM_UP_PART)
-        members: dict[str, Value] = {"model.members": MEMBERS} if entry.is_final_seq2seq else {}
+        members: dict[str, Value] = {"model.members": self.members(entry)}
         settings = [self.look.settings, candidate.settings, warm_up, members, self._data(entry.final)]
         return configuration(self.name, settings, self.overrides, **training)
+
+    def members(self, entry: Entry) -> int:
+        """How many LSTMs a run trains side by side: several, if the plain seq2seq has won."""
+        return MEMBERS if self.races and entry.final and entry.candidate == SEQ2SEQ else 1
 
     def cost(self, entry: Entry) -> float:
         """About how long a run takes, relative to others."""
         held_out = 0 if entry.final else sum(self.held_out.get(kind, 0) for kind in ("random", "harder"))
         pairs = (self.look.pairs["train"] - held_out) * (2 if entry.candidate.endswith(RECOMBINED) else 1)
-        cost = self.candidate(entry.candidate).cost * (MEMBERS if entry.is_final_seq2seq else 1)
+        cost = self.candidate(entry.candidate).cost * self.members(entry)
         return entry.epochs * pairs * cost
 
     @property

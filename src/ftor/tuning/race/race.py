@@ -13,7 +13,7 @@ from ftor.jobs import Job, Status, Workload
 from ftor.reporting import SILENT, Report, percent
 from ftor.training.collapse import collapse
 from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ
-from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RUNGS, SEEDS, Entry, Plan, kept
+from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RESULTS_FILE, RUNGS, SEEDS, Entry, Plan, kept
 from ftor.tuning.race.results import Imagined, RaceClock, Result
 
 ALL_RIGHT = 0.995
@@ -43,7 +43,7 @@ class Race(Workload):
         super().__init__()
         self.plan, self._report = plan, report
         self._data_folder = data_folder and data_folder.absolute()
-        self._file = plan.folder / "results.jsonl"
+        self._file = plan.folder / RESULTS_FILE
         self.results: dict[Entry, Result] = {}
         for line in read_json_lines(self._file) if self._file.exists() else []:
             self.results[Entry(**line["entry"])] = Result(**line["result"])

@@ -4,8 +4,10 @@ import random
 
 import pytest
 
+from ftor.datasets import DATASETS
 from ftor.datasets.glove import PUBLIC
 from ftor.datasets.minilm import ENCODER
+from ftor.errors import FtorError
 from ftor.reporting import SILENT
 from ftor.tuning.look import look
 from ftor.tuning.own_pairs import Request, plan_race
@@ -66,6 +68,10 @@ def test_a_race_keeps_the_vectors_that_it_began_with(tmp_path):
     new = plan_race(request, tmp_path / "other", SILENT, tmp_path)
     assert [plan.look.reader for plan in (before, resumed, new)] == [None, None, ENCODER]
     assert resumed.candidates == before.candidates
+    (tmp_path / "model" / "race" / "pretrained.json").unlink()
+    (tmp_path / "model" / "race" / "results.jsonl").touch()
+    with pytest.raises(FtorError, match="another version began this race; start it anew"):
+        plan_race(request, tmp_path / "model", SILENT, tmp_path)
 
 
 @pytest.mark.parametrize("words", [FREQUENT[:80], None], ids=["few", "none"])
@@ -87,8 +93,9 @@ def test_a_damaged_file_is_no_file(tmp_path):
 
 
 def write_encoder(folder):
-    (folder / ENCODER).mkdir(parents=True)
-    (folder / ENCODER / "model.safetensors").touch()
+    for file in DATASETS["minilm"].files:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+        (folder / file).touch()
 
 
 def test_an_encoder_takes_the_place_of_vectors(tmp_path):
@@ -97,6 +104,8 @@ def test_an_encoder_takes_the_place_of_vectors(tmp_path):
     found = look(sentences(RARE), data_folder=tmp_path)
     (finding,) = vector_findings(found)
     assert finding.text.endswith(f"The encoder {ENCODER} is there.")
+    config = configuration("x", [found.settings, candidates(found)[-1].settings], [])
+    assert config.training.learning_rate == 0.001
     assert (found.vectors, found.reader) == (None, ENCODER)
     some = {one.name: one for one in candidates(found)}
     config = configuration("x", [found.settings, some[SEQ2SEQ].settings], [])
@@ -104,13 +113,36 @@ def test_an_encoder_takes_the_place_of_vectors(tmp_path):
     assert "pretrained encoder" in some[SEQ2SEQ].meaning
 
 
-def test_an_encoder_needs_transformers(tmp_path, monkeypatch):
+@pytest.mark.parametrize("words", [[], [*FREQUENT, *RARE]], ids=["alone", "with vectors"])
+def test_an_encoder_needs_transformers(tmp_path, monkeypatch, words):
+    write_vectors(tmp_path, words)
     write_encoder(tmp_path)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     found = look(sentences(RARE), data_folder=tmp_path)
     (finding,) = vector_findings(found)
     assert "ftor[pretrained]" in finding.advice
-    assert found.reader is None
+    assert (found.reader, found.vectors) == (None, PUBLIC if words else None)
+
+
+def test_an_encoder_that_lacks_a_file_is_none(tmp_path):
+    write_encoder(tmp_path)
+    (tmp_path / ENCODER / "tokenizer.json").unlink()
+    assert look(sentences(RARE), data_folder=tmp_path).reader is None
+
+
+def test_a_data_folder_that_does_not_exist_has_nothing(tmp_path):
+    assert look(sentences(RARE), data_folder=tmp_path / "none").reader is None
+
+
+def test_an_lstm_with_a_reader_of_the_user_learns_at_its_rate(tmp_path):
+    found = look(sentences([]), data_folder=tmp_path)
+    some = {one.name: one for one in candidates(found)}
+    settings = [found.settings, some[SEQ2SEQ].settings]
+    rates = [
+        configuration("x", settings, overrides).training.learning_rate
+        for overrides in ([], ["model.reader=mine"], ["model.reader=mine", "training.learning_rate=0.5"])
+    ]
+    assert rates == [0.004, 0.001, 0.5]
 
 
 def test_sources_without_rare_words_need_no_vectors(tmp_path):

@@ -9,9 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from ftor.datasets.folders import find_folder
 from ftor.datasets.glove import LEAST_SHARE, PUBLIC, find_vectors
-from ftor.datasets.minilm import ENCODER
+from ftor.datasets.minilm import ENCODER, find_encoder
 from ftor.reporting import percent
 from ftor.text.reading import DataError
 from ftor.text.vectors import read_vectors
@@ -21,7 +20,8 @@ LEAST_TYPES, SEEN_ONCE = 100, 0.2
 """Sources with so many different words, and with this share of them seen once, are natural language."""
 COVERED = 0.9
 """The share of the running words that must have a vector, so that vectors are tried."""
-FETCH = "ftor data fetch minilm brings an encoder, with which the LSTM of a race is right more often."
+INSTALL = "pip install 'ftor[pretrained]' lets the LSTM of a race read it."
+FETCH = f"ftor data fetch minilm brings an encoder. {INSTALL}"
 
 
 class Pretrained(NamedTuple):
@@ -50,26 +50,29 @@ def pretrained(counts: Mapping[str, int], words: Words, data_folder: Path | None
     if words.types < LEAST_TYPES or words.seen_once < SEEN_ONCE or not usual:
         return Pretrained()
     about = f"Sources are natural language: {words.types} words, {percent(words.seen_once, 0)} seen once"
-    if find_folder(ENCODER, data_folder, "model.safetensors") is None:
-        return _word_vectors(about, usual, data_folder)
-    text = f"{about}. The encoder {ENCODER} is there."
+    try:
+        has_encoder = find_encoder(data_folder) is not None
+    except DataError:  # there is no such data folder
+        has_encoder = False
+    if not has_encoder:
+        return _word_vectors(about, FETCH, usual, data_folder)
+    about = f"{about}. The encoder {ENCODER} is there"
     if importlib.util.find_spec("transformers") is None:
-        advice = "pip install 'ftor[pretrained]' lets the LSTM of a race read it."
-        return Pretrained((Finding(kind="vectors", text=text, advice=advice),))
+        return _word_vectors(about, INSTALL, usual, data_folder)
     advice = "The LSTM of a race reads it."
-    return Pretrained((Finding(kind="vectors", text=text, advice=advice),), reader=ENCODER)
+    return Pretrained((Finding(kind="vectors", text=f"{about}.", advice=advice),), reader=ENCODER)
 
 
-def _word_vectors(about: str, usual: Counter[str], data_folder: Path | None) -> Pretrained:
-    """Word vectors, if there are any for most words."""
+def _word_vectors(about: str, hint: str, usual: Counter[str], data_folder: Path | None) -> Pretrained:
+    """Word vectors, if there are any for most words. The hint says how to have an encoder."""
     try:
         path = find_vectors(PUBLIC, data_folder)
         found = None if path is None else read_vectors(path, usual).by_word
     except DataError:  # a file that is damaged or only has the name
         path = found = None
     if path is None or found is None:
-        text = f"{about}. There is no pretrained encoder, and there are no pretrained vectors."
-        return Pretrained((Finding(kind="vectors", text=text, advice=FETCH),))
+        text = f"{about}. There are no pretrained vectors."
+        return Pretrained((Finding(kind="vectors", text=text, advice=hint),))
     running = sum(usual[word] for word in found) / usual.total()
     types = len(found) / len(usual)
     text = (
@@ -77,7 +80,7 @@ def _word_vectors(about: str, usual: Counter[str], data_folder: Path | None) -> 
         f"{percent(types, 0)} of the different ones."
     )
     if running < COVERED or types < LEAST_SHARE:
-        advice = f"These are too few. {FETCH}"
+        advice = f"These are too few. {hint}"
         return Pretrained((Finding(kind="vectors", text=text, advice=advice),))
-    advice = f"The LSTM of a race reads them. {FETCH}"
+    advice = f"The LSTM of a race reads them. {hint}"
     return Pretrained((Finding(kind="vectors", text=text, advice=advice),), vectors=PUBLIC)
