@@ -76,7 +76,7 @@ class PublishedDataset:
 
     @property
     def has_pairs(self) -> bool:
-        """Whether it can be learned. Others are facts or word vectors."""
+        """Whether it can be learned. Others are facts, word vectors or an encoder."""
         return any(file.endswith(".tsv") for file in self.files)
 
     def file_at(self, path: Sequence[str]) -> str | None:

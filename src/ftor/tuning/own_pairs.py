@@ -126,7 +126,7 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
         request: what the user asked for.
         folder: of the model.
         report: receives findings.
-        data_folder: where vectors are, if not in the usual folders.
+        data_folder: where an encoder and vectors are, if not in the usual folders.
     """
     grammar = configuration("own", [], request.overrides).decoding.grammar
     if grammar not in (None, INFER, NONE):
@@ -313,7 +313,7 @@ def train_on_pairs(
         request: what the user asked for.
         folder: from `folder_for`.
         report: receives messages.
-        data_folder: where vectors are, if not in the usual folders.
+        data_folder: where an encoder and vectors are, if not in the usual folders.
         board: makes the board that shows the race. By default lines say how its runs end.
         resume_options: of the command that resumes the race, which is shown if it is stopped.
 

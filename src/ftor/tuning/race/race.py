@@ -36,7 +36,7 @@ class Race(Workload):
     Args:
         plan: what is raced.
         report: receives who is ahead.
-        data_folder: where vectors are, if not in the usual folders.
+        data_folder: where an encoder and vectors are, if not in the usual folders.
     """
 
     def __init__(self, plan: Plan, report: Report, data_folder: Path | None = None) -> None:
