@@ -83,9 +83,9 @@ def read_description(folder: Path, data_folder: Path | None = None) -> tuple[Con
             raise TypeError("a token is not a string")
         start_token, lowercase = config.data.start_token, config.data.lowercase
         vocabularies = Vocabularies(source, target, copying_of(config), start_token, lowercase)
-        vocabularies.reader = reader_of(config, data_folder)
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise CheckpointError(f"{folder / WORDS_FILE}: not two lists of tokens: {error!r}") from None
+    vocabularies.reader = reader_of(config, data_folder)
     return config, vocabularies
 
 

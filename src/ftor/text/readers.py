@@ -6,6 +6,7 @@ in a file that is named by its content: the encoder and the sentences.
 
 import copy
 import hashlib
+import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
@@ -74,6 +75,10 @@ class Reader:
     def size(self) -> int:
         """E, the size of the vectors."""
         return int(self._described.hidden_size)
+
+    def check(self) -> None:
+        """Raise if there is no such encoder. Its weights are not read."""
+        _ = self._described
 
     @property
     def parameters(self) -> int:
@@ -181,10 +186,12 @@ class Reader:
         try:
             return getattr(transformers, part).from_pretrained(self._place)
         except (OSError, ValueError) as error:
-            reason = " ".join(str(error).split())[:200]
+            if Path(self._place).is_dir():
+                reason = textwrap.shorten(str(error), 200, placeholder=" …")
+                raise FtorError(f"model.reader: {self.name}: not a pretrained encoder: {reason}") from None
             raise FtorError(
-                f"model.reader: {self.name}: not a pretrained encoder: {reason}; a folder of this name in a "
-                "data folder would be read instead"
+                f"model.reader: {self.name}: there is no such folder, and the hub does not give it; a folder "
+                "of this name in a data folder would be read (--data-dir, ftor data fetch)"
             ) from None
         finally:
             transformers.utils.logging.set_verbosity(verbosity)

@@ -18,6 +18,7 @@ from ftor.jobs import run_jobs
 from ftor.jobs.loop import Board, LineBoard
 from ftor.jobs.processes import Processes, cores
 from ftor.model.confidence import CONFIDENCE_FILE
+from ftor.model.folder import reader_of
 from ftor.model.programs import INFER, NONE
 from ftor.reporting import SILENT, Report, counted
 from ftor.text.programs import UnitSettings
@@ -128,9 +129,7 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
         report: receives findings.
         data_folder: where an encoder and vectors are, if not in the usual folders.
     """
-    grammar = configuration("own", [], request.overrides).decoding.grammar
-    if grammar not in (None, INFER, NONE):
-        Grammar.read(grammar)  # before anything is trained
+    _check_files(configuration("own", [], request.overrides), data_folder)
     pairs = {split: file.pairs for split, file in _read(request, report).items()}
     train, dev, test = pairs["train"], pairs.get("dev", []), pairs.get("test", [])
     race = folder / RACE_FOLDER
@@ -177,6 +176,15 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
         return replace(plan, epochs=plan.wanted)
     _tell_time(plan, report)
     return plan
+
+
+def _check_files(config: Config, data_folder: Path | None) -> None:
+    """Raise if the grammar or the reader that the user has set cannot be read, before anything is trained."""
+    if config.decoding.grammar not in (None, INFER, NONE):
+        Grammar.read(config.decoding.grammar)
+    reader = reader_of(config, data_folder)
+    if reader is not None:
+        reader.check()
 
 
 def _with_first_pretrained(found: Look, path: Path) -> Look:

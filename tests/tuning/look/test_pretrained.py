@@ -9,6 +9,7 @@ from ftor.datasets.glove import PUBLIC
 from ftor.datasets.minilm import ENCODER
 from ftor.errors import FtorError
 from ftor.reporting import SILENT
+from ftor.text.reading import DataError
 from ftor.tuning.look import look
 from ftor.tuning.own_pairs import Request, plan_race
 from ftor.tuning.race.candidates import SEQ2SEQ, candidates, configuration
@@ -130,8 +131,10 @@ def test_an_encoder_that_lacks_a_file_is_none(tmp_path):
     assert look(sentences(RARE), data_folder=tmp_path).reader is None
 
 
-def test_a_data_folder_that_does_not_exist_has_nothing(tmp_path):
-    assert look(sentences(RARE), data_folder=tmp_path / "none").reader is None
+@pytest.mark.parametrize("rare", [RARE, []])
+def test_a_data_folder_that_does_not_exist(tmp_path, rare):
+    with pytest.raises(DataError, match="none: no such folder"):
+        look(sentences(rare), data_folder=tmp_path / "none")
 
 
 def test_an_lstm_with_a_reader_of_the_user_learns_at_its_rate(tmp_path):
@@ -148,3 +151,12 @@ def test_an_lstm_with_a_reader_of_the_user_learns_at_its_rate(tmp_path):
 def test_sources_without_rare_words_need_no_vectors(tmp_path):
     write_vectors(tmp_path, FREQUENT)
     assert not vector_findings(look(sentences([]), data_folder=tmp_path))
+
+
+def test_a_reader_that_cannot_be_read_is_told_before_the_race(tmp_path):
+    pytest.importorskip("transformers")
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"a{n} b\tb a\n" for n in range(60)), "utf-8")
+    request = Request.new(path, overrides=[f"model.reader={tmp_path}/none"])
+    with pytest.raises(FtorError, match=r"model\.reader: .*none: there is no such folder"):
+        plan_race(request, tmp_path / "model", SILENT, tmp_path)

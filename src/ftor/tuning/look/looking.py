@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ftor.datasets.folders import data_folders
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs
@@ -34,6 +35,7 @@ def look(
             setting follows from test pairs.
         data_folder: where a pretrained encoder and vectors are, if not in the usual folders.
     """
+    data_folders(data_folder)  # raises if it does not exist
     some = train[:: math.ceil(len(train) / MOST_PAIRS)]
     splits = {"train": some, "dev": dev, "test": test}
     programs, program_finding = _programs(splits, copying=True)

@@ -21,7 +21,7 @@ LEAST_TYPES, SEEN_ONCE = 100, 0.2
 COVERED = 0.9
 """The share of the running words that must have a vector, so that vectors are tried."""
 INSTALL = "pip install 'ftor[pretrained]' lets the LSTM of a race read it."
-FETCH = f"ftor data fetch minilm brings an encoder. {INSTALL}"
+FETCH = "ftor data fetch minilm brings an encoder, which the LSTM of a race would read."
 
 
 class Pretrained(NamedTuple):
@@ -50,14 +50,12 @@ def pretrained(counts: Mapping[str, int], words: Words, data_folder: Path | None
     if words.types < LEAST_TYPES or words.seen_once < SEEN_ONCE or not usual:
         return Pretrained()
     about = f"Sources are natural language: {words.types} words, {percent(words.seen_once, 0)} seen once"
-    try:
-        has_encoder = find_encoder(data_folder) is not None
-    except DataError:  # there is no such data folder
-        has_encoder = False
-    if not has_encoder:
-        return _word_vectors(about, FETCH, usual, data_folder)
+    is_installed = importlib.util.find_spec("transformers") is not None
+    if find_encoder(data_folder) is None:
+        hint = FETCH if is_installed else f"{FETCH} {INSTALL}"
+        return _word_vectors(about, hint, usual, data_folder)
     about = f"{about}. The encoder {ENCODER} is there"
-    if importlib.util.find_spec("transformers") is None:
+    if not is_installed:
         return _word_vectors(about, INSTALL, usual, data_folder)
     advice = "The LSTM of a race reads it."
     return Pretrained((Finding(kind="vectors", text=f"{about}.", advice=advice),), reader=ENCODER)
