@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from ftor.text.reading import Pair
-from ftor.tuning.race.held_out import LEAST_PAIRS, hold_out, longer_pairs
+from ftor.tuning.race.held_out import FEWEST_MADE, LEAST_PAIRS, hold_out, longer_pairs
 
 
 def pairs_of(count, seed=0):
@@ -76,10 +76,16 @@ def test_with_dev_pairs_none_are_drawn():
 
 
 def test_longer_pairs_are_longer_than_all_of_training():
-    pairs = pairs_of(80)
+    pairs = pairs_of(240)
     made = [replace(pair, target=pair.target * 3) for pair in pairs]
     longest = max(len(pair.target) for pair in pairs)
     longer = longer_pairs(pairs, made)
     assert longer
     assert all(len(pair.target) > longest for pair in longer)
     assert len(longer) <= len(pairs) // 16
+
+
+def test_few_pairs_have_enough_longer_ones_to_tell_candidates_apart():
+    pairs = pairs_of(40)
+    made = [replace(pair, target=pair.target * 3) for pair in pairs]
+    assert len(longer_pairs(pairs, made)) == FEWEST_MADE

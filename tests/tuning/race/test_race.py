@@ -14,7 +14,7 @@ from ftor.jobs.loop import LineBoard
 from ftor.reporting import SILENT, Report
 from ftor.text.seeds import derived_seed
 from ftor.tuning.own_pairs import Request, finish, plan_race
-from ftor.tuning.race.candidates import MEMBERS
+from ftor.tuning.race.candidates import MEMBERS, SEQ2SEQ
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.plan import Entry, allowed
 from ftor.tuning.race.race import Race
@@ -66,6 +66,7 @@ def raced(
     report=SILENT,
     board=lambda race: LineBoard(SILENT),
     seconds=lambda entry: 9.0,
+    loss=lambda entry, score: 1 - score,
 ):
     """Race with runs whose scores a function of their entries tells. It may also tell a last event.
 
@@ -85,7 +86,7 @@ def raced(
         if isinstance(found, Failed):
             return [Started("here"), found]
         job.folder.mkdir(parents=True, exist_ok=True)
-        epoch = {"dev_loss": 1 - found} | (COLLAPSED if collapsed(entry) else {})
+        epoch = {"dev_loss": loss(entry, found)} | (COLLAPSED if collapsed(entry) else {})
         (job.folder / "log.jsonl").write_text(3 * (json.dumps(epoch) + "\n"))
         (job.folder / "config.toml").write_text(job.config.to_toml(), "utf-8")
         files = "metrics.json", "README.md", "model.safetensors", "checkpoint.safetensors", "confidence.json"
@@ -223,6 +224,14 @@ def test_of_equal_candidates_the_first_wins_and_a_perfect_one_ends_the_race(plan
     eighth, third = -(-plan.epochs // 8), plan.epochs // 3
     assert {entry.epochs for entry in started if not entry.final} == {eighth}
     assert {entry.epochs for entry in started if entry.final} == {third, -(-third // 4)}
+
+
+@pytest.mark.parametrize("share", [0.7, 1.0])
+def test_of_candidates_that_are_equally_wrong_the_one_with_the_smallest_loss_wins(plan, share):
+    names = order(plan)
+    losses = {name: 3.0 - place for place, name in enumerate(names[:3])} | {SEQ2SEQ: 0.0}
+    race, _ = raced(plan, lambda entry: share, loss=lambda entry, _: losses.get(entry.candidate, 5.0))
+    assert race.winner == names[0 if share == 1.0 else 2]
 
 
 def test_of_equal_ones_that_with_recombined_pairs_wins_because_it_has_seen_longer_ones(plan):

@@ -15,6 +15,8 @@ SHARE = 8
 """One of so many pairs is held out at random, and as many because they are hard."""
 FEWEST, MOST = 5, 100
 """Pairs that are held out in either way."""
+FEWEST_MADE = 10
+"""Pairs that are made longer, if so many can be made."""
 FREQUENT = 3
 """A combination can be rare only if its parts are at least so frequent."""
 
@@ -72,7 +74,7 @@ def hold_out(pairs: Sequence[Pair], seed: int, at_random: bool = True, size: Siz
 def longer_pairs(pairs: Sequence[Pair], made: Sequence[Pair], size: Size = len) -> list[Pair]:
     """Those of the recombined pairs `made` that have larger targets than all of `pairs`. Not too many."""
     largest = max(size(pair.target) for pair in pairs)
-    return [pair for pair in made if size(pair.target) > largest][: _count(pairs) // 2]
+    return [pair for pair in made if size(pair.target) > largest][: max(_count(pairs) // 2, FEWEST_MADE)]
 
 
 def _count(pairs: Sequence[Pair]) -> int:

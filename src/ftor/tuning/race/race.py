@@ -14,14 +14,12 @@ from ftor.reporting import SILENT, Report, percent
 from ftor.training.collapse import collapse
 from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ
 from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RESULTS_FILE, RUNGS, SEEDS, Entry, Plan, kept
-from ftor.tuning.race.results import Imagined, RaceClock, Result
+from ftor.tuning.race.results import TOLERANCE, Imagined, RaceClock, Result, is_below
 
 ALL_RIGHT = 0.995
 """Share of right held-out pairs that more training cannot improve."""
 LONGER = 4
 """If a candidate that was all right early is not so with another seed, it trains so many times as long."""
-TOLERANCE = 0.02
-"""A final model may be below the race's promise by chance, and by this share of the pairs."""
 BEHIND = 0.1
 """A run that collapsed has another try if its score is so far below the best."""
 OTHER_SEEDS = 1000
@@ -219,7 +217,7 @@ class Race(Workload):
         found = {name: self.results[self._entry(name, seed, epochs)].real for name in names}
         for name, real in found.items():
             other = found.get(name + RECOMBINED)
-            if real is not None and other is not None and _is_below(other, real, self._real_pairs):
+            if real is not None and other is not None and is_below(other, real, self._real_pairs):
                 self._report.say("recombined pairs mislead: candidates are compared by real pairs only")
                 self._leave_out_made()
                 return
@@ -280,17 +278,21 @@ class Race(Workload):
         if self.promised is None or self.final is None:
             return False
         count = sum(self.plan.held_out.values())
-        return _is_below(self.counted(self.results[self.final]), self.promised, count)
+        return is_below(self.counted(self.results[self.final]), self.promised, count)
 
     def _best(self, names: list[str], seeds: list[int], epochs: int) -> list[str]:
-        """The candidates, best first: by their worst seed, then their mean, then the order of preference.
+        """The candidates, best first: by worst seed, then mean, then loss where not all pairs are right.
 
+        Few pairs may be all that there is to tell candidates apart by, so that many are right on as many.
         Of equal ones, those with recombined pairs come first: they have seen longer pairs.
         """
 
-        def key(name: str) -> tuple[float, float]:
+        def key(name: str) -> tuple[float, float, float]:
             scores = self._scores(name, seeds, epochs)
-            return min(scores), fmean(scores)
+            loss = fmean(self.results[self._entry(name, seed, epochs)].loss for seed in seeds)
+            # The plain seq2seq's loss is a mean over tokens, not over pairs.
+            loss = 0.0 if min(scores) >= ALL_RIGHT else math.inf if name == SEQ2SEQ else loss
+            return min(scores), fmean(scores), -loss
 
         order = [
             name + beside + more
@@ -342,8 +344,3 @@ class _Foreseen(Race):
 
     def _leave_out_made(self) -> None:
         self._trusts_made = False
-
-
-def _is_below(score: float, other: float, count: int) -> bool:
-    """Whether a share of so many pairs is clearly below another one."""
-    return score < other - 2 * math.sqrt(other * (1 - other) / max(count, 1)) - TOLERANCE

@@ -1,9 +1,13 @@
 """What the runs of a race gave, and how long those to come take."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ftor.tuning.race.plan import START_SECONDS, Entry, Plan
+
+TOLERANCE = 0.02
+"""A share of the pairs may be below another one by chance, and by so much."""
 
 
 @dataclass(frozen=True)
@@ -67,3 +71,8 @@ class RaceClock:
         if self._rate is None and entries:
             return None
         return [START_SECONDS + (self._rate or 0.0) * self._begin(entry) for entry in entries]
+
+
+def is_below(score: float, other: float, count: int) -> bool:
+    """Whether a share of so many pairs is clearly below another one."""
+    return score < other - 2 * math.sqrt(other * (1 - other) / max(count, 1)) - TOLERANCE
