@@ -108,6 +108,12 @@ class TrainingConfig(Section):
     recombine: float = Field(
         0.0, ge=0, description="pairs put together from parts of training pairs, for each training pair"
     )
+    recombine_pool: int = Field(
+        1, ge=1, description="each epoch draws its recombined pairs from so many times as many"
+    )
+    recombine_epochs: int | None = Field(
+        None, ge=0, description="the first epochs, which have recombined pairs; unset: all"
+    )
     average_epochs: float = Field(0.0, ge=0, description="the epochs whose weights are averaged; 0: none")
     trackers: list[str] = Field([], description="accelerate's trackers beside log.jsonl, e.g. tensorboard")
     checkpoint_minutes: float = Field(5.0, gt=0, description="longest time between two checkpoints")

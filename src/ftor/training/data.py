@@ -158,7 +158,7 @@ def _with_recombined(
 ) -> list[Pair]:
     """The training pairs and those that are put together from their parts, if any are wanted."""
     settings = config.training
-    count = round(settings.recombine * len(train))
+    count = settings.recombine_pool * round(settings.recombine * len(train))
     if not count:
         return train
     pairs = train

@@ -24,7 +24,7 @@ from ftor.model.model import OWN, Model
 from ftor.model.tensors import load_tensors
 from ftor.networks import Losses, Network
 from ftor.reporting import Count, Report, percent
-from ftor.text.batches import Batch, bucketed
+from ftor.text.batches import Batch
 from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.seeds import derived_seed
 from ftor.training import threads
@@ -33,6 +33,7 @@ from ftor.training.checkpoint import Checkpoints
 from ftor.training.collapse import collapse, measure, sampled
 from ftor.training.data import TrainingData, check_grammar, wanted_alignments
 from ftor.training.devices import accelerator_for
+from ftor.training.drawing import Draws
 from ftor.training.evaluation import Evaluator, selection_key, shown_metrics
 from ftor.training.not_finite import TrainingError, not_finite
 from ftor.training.provenance import commit, machine, pretrained_used
@@ -72,7 +73,8 @@ class Trainer:
         )
         self.network, self.optimizer = self.accelerator.prepare(self.model.network, optimizer)
         self.updates = Updates(self.accelerator, self.network, self.optimizer, settings.clip_norm)
-        self.steps_per_epoch = math.ceil(len(self.train_set) / settings.batch_size)
+        self.draws = Draws(len(data.train) - data.made, data.made, settings)
+        self.steps_per_epoch = math.ceil(self.draws.count(0) / settings.batch_size)
         steps = settings.average_epochs * self.steps_per_epoch
         self.average = averaged(self.model.network, steps) if steps else None
         self.evaluator = Evaluator(self.model, self.accelerator)
@@ -102,7 +104,7 @@ class Trainer:
                 self.model.save_description(self.folder)
             if self.config.training.trackers:
                 self.accelerator.init_trackers(self.config.name, {"config": self.config.to_toml()})
-            total = len(self.train_set) * self.config.training.epochs
+            total = self.draws.total(self.config.training.epochs)
             with stop_requests() as stop, self.report.counting(total, self._examples_done()) as count:
                 while self.state.epoch < self.config.training.epochs:
                     self._epoch(stop, count)
@@ -182,10 +184,7 @@ class Trainer:
 
     def batches(self, epoch: int) -> list[Tensor]:
         """The rows of each batch of an epoch."""
-        settings = self.config.training
-        generator = torch.Generator().manual_seed(derived_seed((settings.seed, epoch)))
-        lengths = self.train_set.lengths(self.config.model.batch_by)
-        return bucketed(lengths, settings.batch_size, settings.bucket_noise, generator)
+        return self.draws.batches(epoch, self.train_set.lengths(self.config.model.batch_by))
 
     def step(self, rows: Tensor) -> list[float]:
         """One update with the examples `rows`. Returns the sums of their loss terms over all processes."""
@@ -256,7 +255,7 @@ class Trainer:
         state.dev_seconds += time.monotonic() - begun
         record = {
             "epoch": state.epoch + 1,
-            **state.mean_losses(len(self.train_set)),
+            **state.mean_losses(self.draws.count(state.epoch)),
             "dev_loss": dev_loss,
             "dev_exact_match": metrics.exact_match,
             **{f"dev_{name}": value for name, value in (metrics.shares | metrics.scores).items()},
@@ -345,4 +344,4 @@ class Trainer:
 
     def _examples_done(self) -> int:
         done = sum(len(rows) for rows in self.batches(self.state.epoch)[: self.state.step])
-        return self.state.epoch * len(self.train_set) + done
+        return self.draws.total(self.state.epoch) + done
