@@ -1,11 +1,16 @@
-"""Test what people install: the wheel, on every Python that pyproject.toml names and this machine has.
+"""Build and test what people install: the wheel, on every Python that pyproject.toml and this machine have.
 
+    python .ci/wheel.py [FOLDER]
+
+The wheel brings compiled kernels for this Python, numba and operating system. FOLDER gets the tested wheel.
 This Python has all dependencies in its environment, so the example runs. The others get a new environment
 with all dependencies but those that need a build of torch, and import and run everything that works without.
 """
 
 import os
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,7 +19,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-NEED_TORCH = {"torch", "accelerate", "numba"}  # numba needs none, but only code with torch needs numba
+SMALL = ("--set", "training.epochs=1", "--set", "model.width=16")
+NEED_TORCH = {"torch", "accelerate", "numba", "llvmlite"}  # only code with torch needs the last two
 
 IMPORTS = """
 import importlib, pathlib, sys
@@ -52,21 +58,44 @@ def main() -> None:
     """Build the wheel and test it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT)
-        (wheel,) = folder.glob("ftor-*.whl")
+        wheel = build(folder)
         test_here(wheel, folder / "here")
         for version in versions():
             if version != "{}.{}".format(*sys.version_info):
                 test_without_torch(version, wheel, folder / version)
+        if sys.argv[1:]:
+            Path(sys.argv[1]).mkdir(parents=True, exist_ok=True)
+            print(shutil.copy(wheel, sys.argv[1]))
+
+
+def build(folder: Path) -> Path:
+    """Build the wheel from a copy of the sources, to which the compiled kernels are added."""
+    source = folder / "source"
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, source)
+    code = source / "src" / "ftor" / "ops" / "machine_code"
+    run(sys.executable, ".ci/kernels.py", code, PYTHONPATH=str(source / "src"))
+    run(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, source)
+    (wheel,) = folder.glob("ftor-*.whl")
+    return wheel
 
 
 def test_here(wheel: Path, folder: Path) -> None:
-    """Install the wheel beside the environment of this Python, and run the example and the command."""
+    """Install the wheel beside the environment of this Python, and run the example and the command.
+
+    Neither may compile anything: numba would write it into its cache.
+    """
     run(sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", folder, wheel)
     environment = {"PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
     check = f"import ftor; assert ftor.__file__.startswith({str(folder)!r}), ftor.__file__"
     run(sys.executable, "-c", check + IMPORTS, **environment)
     run(sys.executable, "examples/paper_example.py", **environment)
+    train = ("ftor", "train", "mirror", "--out", folder / "run", "--threads", "1", *SMALL)
+    run(sys.executable, "-m", *train, **environment)
+    compiled = sorted({path.name.split("-")[0] for path in (folder / "cache").rglob("*.nbc")})
+    if compiled and platform.machine().lower() in ("x86_64", "amd64"):
+        raise SystemExit(f"{wheel.name} brings no code for {', '.join(compiled)}")
 
 
 def test_without_torch(version: str, wheel: Path, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """What somebody waits for: one sentence of a loaded model, a long output, and the first use on a machine."""
 
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -73,12 +74,30 @@ def first_use(folder: Path, sentence: str, target: str) -> dict[str, float]:
     """Processor seconds of a first training step and prediction in a new process, by what is compiled."""
     command = [sys.executable, "-c", FIRST_USE, str(folder), sentence, target]
     found = {}
-    with tempfile.TemporaryDirectory() as cache:
-        for what in ("nothing compiled", "compiled kernels on disk"):
-            environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-            done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE, text=True)
+    with tempfile.TemporaryDirectory() as name:
+        wheel = Path(name) / "wheel"
+        cases = {
+            "nothing compiled": {"NUMBA_CACHE_DIR": f"{name}/cache"},
+            "compiled kernels on disk": {"NUMBA_CACHE_DIR": f"{name}/cache"},
+            "kernels that a wheel brings": {"NUMBA_CACHE_DIR": f"{name}/empty", "PYTHONPATH": str(wheel)},
+        }
+        write_package(wheel)
+        for what, environment in cases.items():
+            done = subprocess.run(
+                command, env={**os.environ, **environment}, check=True, stdout=subprocess.PIPE, text=True
+            )
             found[what] = float(done.stdout)
     return found
+
+
+def write_package(folder: Path) -> None:
+    """Copy the package, and compile its kernels as for a wheel."""
+    package = folder / "ftor"
+    shutil.copytree(Path(ftor.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    script, code = timing.ROOT / ".ci" / "kernels.py", package / "ops" / "machine_code"
+    command = [sys.executable, str(script), str(code)]
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
 def sentences_of(path: Path) -> list[str]:

@@ -110,6 +110,13 @@ ROWS = (
     ),
     Row("the same, compiled kernels on disk", "latency", _alone(_FIRST, "compiled kernels on disk"), "s", ""),
     Row(
+        "the same, kernels that a wheel brings",
+        "latency",
+        _alone(_FIRST, "kernels that a wheel brings"),
+        "s",
+        "3 s",
+    ),
+    Row(
         "`import ftor.nn` beyond torch's own",
         "import_time",
         _alone("seconds", "import ftor.nn, after torch"),

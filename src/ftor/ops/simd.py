@@ -14,6 +14,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
+from ftor.ops.precompiled import KernelCache, kernels
+
 WIDTH = 8
 _FUSED = ("contract",)  # lets LLVM fuse a product and a sum
 
@@ -272,13 +274,18 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 def kernel(function):
     """Compile a kernel on first use, keep it on disk, and let it run without the interpreter's lock.
 
+    A wheel may bring it compiled: see `precompiled`.
+
     Numba compiles again when the kernel's own file changes, but not when a file changes that it imports. Run
     `make clean` after a change of this module, of `splits`, of `dropout` or of `cyk.cpu`.
 
     Whoever uses a model for the first time waits for the compilation. Loops over numbers compile fast.
     Sorting, and assigning an array to a slice or to a row, take a second each.
     """
-    return numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+    compiled = numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
+    compiled._cache = KernelCache(function)
+    kernels.append(compiled)
+    return compiled
 
 
 def shared_part(function):
