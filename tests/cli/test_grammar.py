@@ -1,11 +1,13 @@
 """`ftor grammar`."""
 
+import json
+
 import pytest
 
 from ftor.config import Config
 from ftor.grammar import Grammar
 from ftor.model.folder import write_description
-from ftor.text.programs import Programs
+from ftor.text.programs import Notation, Programs
 from ftor.text.programs.grammars import inferred_grammar
 from ftor.text.programs.pairs import encode_pairs
 from ftor.text.reading import read_pairs
@@ -153,6 +155,71 @@ class TestCheck:
         assert (finished.code, finished.out) == (1, "")
         place = f"error: {path}:1:12: expected the name of a rule, found 'foo'"
         assert finished.err == f'{place}\n    start: "a" foo\n               ^\n'
+
+
+JSON = [f'{{"play": ["{song}", "help"], "loud": {loud}}}' for song in ("blue moon", "yes") for loud in (1, 2)]
+
+
+@pytest.fixture
+def in_json(tmp_path):
+    """Give pairs of JSON, and a grammar of their words and of their units."""
+    pairs = tmp_path / "pairs.tsv"
+    pairs.write_text("".join(f"do it\t{target}\n" for target in JSON * 5))
+    assert run_here("grammar", "infer", pairs, "--original", "--out", tmp_path / "words.cfg").code == 0
+    assert run_here("grammar", "infer", pairs, "--out", tmp_path / "units.cfg").code == 0
+    return tmp_path
+
+
+class TestJson:
+    def test_programs_are_parsed(self, in_json):
+        finished = run_here("grammar", "parse", in_json / "words.cfg", *JSON)
+        assert (finished.code, finished.err) == (0, "")
+        assert len(finished.out.splitlines()) == len(JSON)
+        finished = run_here("grammar", "parse", in_json / "words.cfg", '{"stop": 1}')
+        assert "word 2: expected '\"play\"', found '\"stop\"'" in finished.err
+
+    def test_a_grammar_in_units_is_named(self, in_json):
+        units = in_json / "units.cfg"
+        check = run_here("grammar", "check", units, "--pairs", in_json / "pairs.tsv")
+        for finished in (check, run_here("grammar", "parse", units, JSON[0])):
+            assert finished.code == 1
+            assert f"{units}: the words of the grammar are units of programs, such as" in finished.err
+
+    def test_strings_have_no_blanks_at_their_ends(self, in_json):
+        finished = run_here("grammar", "sample", in_json / "words.cfg", "--count", 20)
+        grammar = Grammar.read(in_json / "words.cfg")
+        for line in finished.out.splitlines():
+            values = json.loads(line)["play"]
+            assert all(value == value.strip() for value in values)
+            assert grammar.accepts(Notation("json").split(line))
+
+    @pytest.mark.parametrize("format_", ["gbnf", "lark"])
+    def test_nor_have_those_of_exported_grammars(self, in_json, format_):
+        finished = run_here("grammar", "export", in_json / "words.cfg", "--format", format_)
+        read = Grammar.parse(finished.out, "g", format_)
+        assert read.accepts(
+            ["{", '"play"', ":", "[", '"blue', 'moon"', ",", '"help"', "]", ",", '"loud"', ":", "1", "}"]
+        )
+        assert not read.accepts(
+            [
+                "{",
+                '"play"',
+                ":",
+                "[",
+                '"',
+                "blue",
+                "moon",
+                '"',
+                ",",
+                '"help"',
+                "]",
+                ",",
+                '"loud"',
+                ":",
+                "1",
+                "}",
+            ]
+        )
 
 
 class TestParse:

@@ -5,7 +5,8 @@ import random
 import pytest
 
 from ftor.grammar import Grammar, GrammarError
-from ftor.grammar.inferring import Spelling, UnitSlots, count_programs, infer
+from ftor.grammar.inferring import Spelling, count_programs, infer
+from ftor.grammar.unit_slots import UnitSlots
 
 UNITS = UnitSlots({"answer": ".", "largest": ".", "state": ".", "and(": "*", "size": "..", "river": "."}, ")")
 PROGRAMS = [

@@ -102,6 +102,33 @@ def named_grammar(source: str) -> "Grammar":
     return grammar_in_words(source)
 
 
+def in_units(source: str, grammar: "Grammar") -> list[str]:
+    """A line that says that a grammar is over units, if it is. So texts are not in its words."""
+    from ftor.text.programs.grammars import is_in_units  # here for start-up time
+
+    if not is_in_units(grammar):
+        return []
+    unit = next(word for word in grammar.terminals if "·" in word)
+    advice = "give the model folder instead, or write it anew with ftor grammar infer --original"
+    return [f"{source}: the words of the grammar are units of programs, such as {unit!r}; {advice}"]
+
+
+def joins_quotes(source: str, grammar: "Grammar") -> bool:
+    """Whether texts of a grammar have no space between a quote and the words of a name.
+
+    So it is in JSON, and in all programs of a model that reads them as trees.
+    """
+    from ftor.text.programs.grammars import has_json_strings  # here for start-up time
+
+    if not _is_model(source):
+        return has_json_strings(grammar)
+    from ftor.model.folder import read_programs
+    from ftor.model.hub import local_folder
+    from ftor.text.programs import Programs
+
+    return isinstance(read_programs(local_folder(source)), Programs)
+
+
 def pairs_for(source: str, path: Path) -> "list[Pair]":
     """Return the pairs of a file, in the tokens of a model if `source` is its folder."""
     from ftor.text.reading import read_pairs  # here for start-up time
@@ -134,6 +161,20 @@ def leading_models(names: list[str]) -> tuple[list[str], list[str]]:
     if rest and str(Path(rest[0]).parent) in beside:
         raise typer.BadParameter(f"{rest[0]}: no model", param_hint="DIR")
     return models, rest
+
+
+def meant_model(models: list[str], sentence: str) -> str | None:
+    """The model folder that was most likely meant by one word, which is read as a sentence."""
+    from ftor.errors import nearest  # here for start-up time
+    from ftor.model.committee import is_model
+
+    if len(sentence.split()) != 1:
+        return None
+    try:
+        near = [path.name for path in Path().iterdir() if is_model(path.name)]
+    except OSError:  # this folder, or one in it, may not be read
+        return None
+    return nearest(sentence, [name for name in near if name not in models])
 
 
 def use_threads(threads: int) -> None:

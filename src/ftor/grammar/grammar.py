@@ -108,15 +108,16 @@ class Grammar:
         """Read a grammar's text."""
         return cls(text, name, format_)
 
-    def export(self, format_: Format, sentence: Sequence[str] | None = None) -> str:
+    def export(self, format_: Format, sentence: Sequence[str] | None = None, quotes: bool = False) -> str:
         """The grammar as text in another notation.
 
         Args:
             format_: "cfg" is our own notation. "lark" and "gbnf" derive characters: the words of a string
                 with one space between two of them.
             sentence: the words that `@copy` stands for in Lark and GBNF. If None, it stands for any word.
+            quotes: whether in Lark and GBNF there is no space between a quote and the words inside.
         """
-        return self.text if format_ == "cfg" else write_characters(self.rules, format_, sentence)
+        return self.text if format_ == "cfg" else write_characters(self.rules, format_, sentence, quotes)
 
     @cached_property
     def _parser(self) -> EarleyParser:

@@ -1,77 +1,25 @@
 """Infers a grammar from programs: which units fill which slot gives types, and types become rules.
 
 A program is a list of units in prefix order. Each unit has open slots. A slot takes one subtree, or, if it is
-a rest slot, any number of subtrees up to the closing unit. Slots that share a filler share a type.
+a rest slot, any number of subtrees up to the closing unit. Slots that share a filler share a type. Objects
+are rest slots whose subtrees are keys with values. Those of one kind have the same keys in the same order.
 """
 
-import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
+from ftor.grammar.naming import START_NAME, Place, RuleNames, camel, type_names
 from ftor.grammar.reading import COPY, GrammarError, Part, Rule
+from ftor.grammar.records import Record
+from ftor.grammar.unit_slots import KIND, REST, SLOT, START, SlotCounts, UnitSlots, plain
 from ftor.grammar.writing import quoted
 
 Generality = Literal["typed", "union", "arity"]
-SLOT, REST = ".", "*"
-Place = tuple[str, int]
-"""A unit and the number of one of its slots."""
-START: Place = ("", 0)
 EVERYWHERE: Place = ("", -1)
 SURE_LISTS = (5, 20)
 """So many lists must show that a list has at least one item, or at least two."""
-
-
-@dataclass(frozen=True)
-class UnitSlots:
-    """The open slots of units.
-
-    Attributes:
-        slots: those of each unit, each `SLOT` or `REST`. Any other unit has none.
-        close: the unit that ends the subtrees of a rest slot.
-        heads: the head of each unit, if a unit has several symbols.
-        owners: by slot, the head that it belongs to and which of the head's arguments it is.
-    """
-
-    slots: Mapping[str, Sequence[str]]
-    close: str
-    heads: Mapping[str, str] = field(default_factory=dict)
-    owners: Mapping[Place, Place] = field(default_factory=dict)
-
-    def of(self, unit: str) -> Sequence[str]:
-        """The slots of a unit."""
-        return self.slots.get(unit, ())
-
-    def fillers(self, program: Sequence[str], sizes: Counter[tuple[Place, int]]) -> list[tuple[Place, str]]:
-        """Each slot of a program with the unit that fills it. Raises `GrammarError` if it is not one tree.
-
-        `sizes` receives how many subtrees each rest slot has.
-        """
-        filled = []
-        waiting: list[tuple[Place, str]] = [(START, SLOT)]
-        items = [0]  # of each slot that waits
-        for unit in program:
-            if not waiting:
-                raise GrammarError(f"units follow the end of the program: {' '.join(program)}")
-            place, kind = waiting[-1]
-            if unit == self.close:
-                if kind != REST:
-                    raise GrammarError(f"a list ends where none is open: {' '.join(program)}")
-                waiting.pop()
-                sizes[place, items.pop()] += 1
-                continue
-            items[-1] += 1
-            if kind == SLOT:
-                waiting.pop()
-                items.pop()
-            filled.append((place, unit))
-            kinds = self.of(unit)
-            waiting += [((unit, slot), kinds[slot]) for slot in reversed(range(len(kinds)))]
-            items += [0] * len(kinds)
-        if waiting:
-            raise GrammarError(f"the program is not finished: {' '.join(program)}")
-        return filled
 
 
 class _Types:
@@ -127,33 +75,42 @@ def infer(
         copied: units without slots that are copied from sources. A type that has one takes `@copy`.
         spelling: writes the rules in words of the notation instead of units.
     """
-    sizes: Counter[tuple[Place, int]] = Counter()
-    filled = [units.fillers(program, sizes) for program in programs]
-    if not filled:
+    found = SlotCounts(programs, units, generality == "typed")
+    counts, records = found.fillers, found.records.kinds
+    if not found.programs:
         raise GrammarError("no programs to infer a grammar from")
-    counts = Counter(filler for fillers in filled for filler in fillers)
     used = dict.fromkeys(unit for _, unit in counts)
     slots = {START: SLOT} | {(unit, slot): kind for unit in used for slot, kind in enumerate(units.of(unit))}
+    ordered = {place: kind for place in slots if (kind := _kind(place, units)) >= 0 and records[kind].ordered}
+    slots = {place: kind for place, kind in slots.items() if place not in ordered}
+    slots |= {place: SLOT for place, _ in counts if place[0].startswith(KIND)}
     shared = {place: _shared(place, units, generality) for place in slots}
     types = _Types()
     for place, unit in counts:
         types.fill(shared[place], units.heads.get(unit, unit) if generality == "union" else unit)
     type_of = {place: types.find(shared[place]) for place in slots}
     fillers: dict[Place, Counter[str]] = {kind: Counter() for kind in type_of.values()}
+    places: dict[Place, Counter[Place]] = {kind: Counter() for kind in type_of.values()}
     for (place, unit), count in counts.items():
         fillers[type_of[place]][unit] += count
+        places[type_of[place]][place] += count
     start = type_of[START]
     order = sorted(fillers, key=lambda place: (place != start, -fillers[place].total(), place))
-    names = _names(order, fillers)
+    free = RuleNames()
+    names = type_names(order, fillers, places, _titles(used, units), _labels(slots, units), free)
     slot_names = {
         place: names[type_of[place]] + _suffix(place, kind, spelling) for place, kind in slots.items()
     }
+    record_names = {kind: free.free(_record_name(records[kind])) for kind in sorted(set(ordered.values()))}
+    slot_names |= {place: record_names[kind] for place, kind in ordered.items()}
+    unit_count = len({plain(unit) for unit in used})
     lines = [
-        f"# Inferred from {len(filled)} programs: {len(order)} types, {len(used)} units. Numbers are counts.",
+        f"# Inferred from {found.programs} programs: {len(order)} types, {unit_count} units. "
+        "Numbers are counts.",
         "",
     ]
     if start in {type_of[place] for place in slots if place != START}:
-        lines += [f"Program -> {names[start]}", ""]
+        lines += [f"{START_NAME} -> {names[start]}", ""]
     for place in order:
         alternatives = [
             (_alternative(unit, units, slot_names, spelling), count)
@@ -163,12 +120,43 @@ def infer(
         lines += _rule(names[place], alternatives + [(COPY, copies)] * (copies > 0))
     lists = {slot_names[place]: type_of[place] for place, kind in slots.items() if kind == REST}
     sizes_of: dict[str, Counter[int]] = {name: Counter() for name in lists}
-    for (place, size), count in sizes.items():
-        sizes_of[slot_names[place]][size] += count
+    for (place, size), count in found.sizes.items():
+        if slots[place] == REST:
+            sizes_of[slot_names[place]][size] += count
     for name, place in sorted(lists.items()):
         item = names[place] if fillers[place] else None
         lines += [*_list_rules(name, item, _least(sizes_of[name]), units.close, spelling), ""]
+    for kind, name in record_names.items():
+        keys = [names[type_of[f"{KIND}{kind}", key]] for key in range(len(records[kind].keys))]
+        lines += [*_record_rules(name, records[kind], keys, units.close, spelling), ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _kind(place: Place, units: UnitSlots) -> int:
+    """The kind of the object that a slot is. −1 if it is no object, or one without keys."""
+    unit, slot = plain(place[0]), place[1]
+    if KIND not in place[0] or (unit, slot) not in units.objects:
+        return -1
+    before = sum((unit, other) in units.objects for other in range(slot))
+    return int(place[0].split(KIND)[1 + before])
+
+
+def _titles(used: Iterable[str], units: UnitSlots) -> dict[str, str]:
+    """The text of the head of each unit that has one."""
+    if units.titles is None:
+        return {unit: unit for unit in used if units.of(unit)}
+    return {unit: units.titles.get(plain(unit), "") for unit in used}
+
+
+def _labels(places: Iterable[Place], units: UnitSlots) -> dict[Place, str]:
+    """The text of the head that each slot belongs to, if its unit has one."""
+    return {(unit, slot): units.labels.get((plain(unit), slot), "") for unit, slot in places}
+
+
+def _record_name(record: Record) -> str:
+    """From its first required key, or else its first one."""
+    first = next((key for key in record.keys if key in record.required), record.keys[0])
+    return f"{camel(first)}Object"
 
 
 def _shared(place: Place, units: UnitSlots, generality: Generality) -> Place:
@@ -182,15 +170,15 @@ def _suffix(place: Place, kind: str, spelling: Spelling | None) -> str:
     """What a rule for the contents of a slot has after the name of its type."""
     if kind == SLOT:
         return ""
-    return "Words" if spelling is not None and spelling.is_name(*place) else "List"
+    return "Words" if spelling is not None and spelling.is_name(plain(place[0]), place[1]) else "List"
 
 
 def _alternative(
     unit: str, units: UnitSlots, slot_names: Mapping[Place, str], spelling: Spelling | None
 ) -> str:
-    parts: Sequence[str | int] = [unit, *range(len(units.of(unit)))]
+    parts: Sequence[str | int] = [plain(unit), *range(len(units.of(unit)))]
     if spelling is not None:
-        parts = spelling.parts(unit)
+        parts = spelling.parts(plain(unit))
     return " ".join(quoted(part) if isinstance(part, str) else slot_names[unit, part] for part in parts)
 
 
@@ -227,36 +215,18 @@ def _list_rules(name: str, item: str | None, least: int, close: str, spelling: S
     ]
 
 
-def _names(order: Sequence[Place], by_type: Mapping[Place, Counter[str]]) -> dict[Place, str]:
-    """A name for each type, from the head of its most frequent filler."""
-    names: dict[Place, str] = {}
-    taken = {"Program"}
-    numbers: Counter[str] = Counter()
-    for place in order:
-        fillers = by_type[place]
-        ranked = sorted(fillers.items(), key=lambda item: (-item[1], item[0]))
-        base = next((name for unit, _ in ranked if (name := _camel(unit))), "Type")
-        name = base
-        while taken & _rule_names(name):
-            numbers[base] += 1
-            name = f"{base}{numbers[base] + 1}"
-        taken |= _rule_names(name)
-        names[place] = name
-    return names
-
-
-def _rule_names(name: str) -> set[str]:
-    """The names of all rules that a type may have."""
-    return {name, *(name + more for more in ("List", "ListRest", "Items", "Words", "WordsRest"))}
-
-
-def _camel(unit: str) -> str:
-    """`call SW.filter/4 _ _` gives `Filter`, `en.block.block1` gives `Block`."""
-    words = [word for word in unit.split("·") if re.search(r"[^\W\d_]", word)]
-    head = next((word for word in words if "." in word), words[0] if words else "")
-    last = re.sub(r"/\d+$", "", head).strip(".").rsplit(".", 1)[-1]
-    parts = re.findall(r"[^\W\d_]+", last)
-    return "".join(part[:1].upper() + part[1:] for part in parts)
+def _record_rules(
+    name: str, record: Record, keys: Sequence[str], close: str, spelling: Spelling | None
+) -> list[str]:
+    """The rules of an object with at least one key. `keys` are the names of the types of its keys."""
+    separator = f"{quoted(spelling.separator)} " if spelling is not None and spelling.separator else ""
+    rests = [f"{name}Rest{number}" for number in range(1, len(keys) + 1)]
+    first = next((n for n, key in enumerate(record.keys) if key in record.required), len(keys) - 1)
+    rules = [f"{name} -> " + " | ".join(f"{keys[n]} {rests[n]}" for n in range(first + 1))]
+    for number, (rest, key, text) in enumerate(zip(rests, keys[1:], record.keys[1:], strict=False), 1):
+        skipped = "" if text in record.required else f" | {rests[number]}"
+        rules.append(f"{rest} -> {separator}{key} {rests[number]}{skipped}")
+    return [*rules, f"{rests[-1]} -> {quoted(close) if spelling is None else '()'}"]
 
 
 def count_programs(rules: Sequence[Rule], longest: int) -> list[int]:

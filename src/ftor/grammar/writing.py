@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from ftor.grammar.normal_form import nullable_symbols
@@ -16,6 +16,8 @@ from ftor.grammar.reading import COPY, EMPTY, Part, Rule, Words
 
 Format = Literal["cfg", "lark", "gbnf"]
 WIDTH = 100
+QUOTES = frozenset({"'", '"'})
+"""Words that stand around the words of a name in programs."""
 Row = list[tuple[Part, bool]]
 """What is written with a separator between two parts. A part that is marked with True may be left out."""
 
@@ -127,6 +129,7 @@ class _Style:
         joint: between the words of a name.
         merges: whether strings in a row are written as one.
         loops: whether rules that begin with themselves are written as loops, because readers refuse them.
+        quotes: whether there is no space between a quote and the words inside.
     """
 
     start: str
@@ -138,6 +141,7 @@ class _Style:
     joint: str
     merges: bool
     loops: bool
+    quotes: bool = False
 
 
 STYLES = {
@@ -147,7 +151,10 @@ STYLES = {
 
 
 def write_characters(
-    rules: Sequence[Rule], format_: Literal["lark", "gbnf"], sentence: Sequence[str] | None = None
+    rules: Sequence[Rule],
+    format_: Literal["lark", "gbnf"],
+    sentence: Sequence[str] | None = None,
+    quotes: bool = False,
 ) -> str:
     """The text of rules in Lark's notation or in GBNF.
 
@@ -155,13 +162,17 @@ def write_characters(
         rules: the rules over words.
         format_: the notation.
         sentence: the words that `@copy` stands for. If None, it stands for any word.
+        quotes: whether there is no space between a quote and the words inside.
     """
     style = STYLES[format_]
+    if quotes:
+        style = replace(style, quotes=True)
     rows = joined(rules)
     first = rules[0].name
     empty = first in nullable_symbols([(rule.name, rule.parts) for rule in rules])
     names = _names(rows, None if empty else first, style)
-    lines = [f"{style.comment} Words are separated by one space."]
+    but = ", but for quotes and the words inside" if quotes else ""
+    lines = [f"{style.comment} Words are separated by one space{but}."]
     if style.loops and (circles := left_recursive(rules)):
         recursive = ", ".join(names[name] for name in circles)
         lines.append(
@@ -227,13 +238,38 @@ def _row(row: Row, names: Mapping[str, str], style: _Style, after: bool = False)
     if len(row) == 1 and not after:
         return _character_part(row[0][0], names, style, alone=True)
     pieces: list[str] = []
+    spaces = _spaces([part for part, _ in row], style)
     for number, (part, optional) in enumerate(row):
         written = _character_part(part, names, style, alone=False)
+        space = ['" "'] * (after if number == 0 else spaces[number])
         if optional:
-            pieces.append(f'(" " {written})?')
+            pieces.append(f"({' '.join([*space, written])})?")
         else:
-            pieces += [*['" "'] * (number > 0 or after), written]
+            pieces += [*space, written]
     return " ".join(_merged(pieces) if style.merges else pieces)
+
+
+def _spaces(parts: Sequence[Part], style: _Style) -> list[bool]:
+    """Whether a space stands before each part."""
+    words = [part.words[0] if isinstance(part, Words) and len(part.words) == 1 else "" for part in parts]
+    return spaces_before(words) if style.quotes else [True] * len(parts)
+
+
+def spaces_before(words: Sequence[str]) -> list[bool]:
+    """Whether a space stands before each word, if there is none between a quote and the words inside."""
+    spaces, opened, after_quote = list[bool](), "", False
+    for word in words:
+        closes = bool(opened) and word == opened
+        spaces.append(not (closes or after_quote))
+        after_quote = not opened and word in QUOTES
+        opened = "" if closes else word if after_quote else opened
+    return spaces
+
+
+def with_quotes(words: Sequence[str]) -> str:
+    """Words as text, with one space between two of them but for quotes and the words inside."""
+    spaces = spaces_before(words)
+    return "".join(f" {word}" if space else word for word, space in zip(words, spaces, strict=True)).strip()
 
 
 def _merged(pieces: Iterable[str]) -> Iterator[str]:

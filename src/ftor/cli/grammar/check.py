@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ftor.cli.options import GrammarSource, named_grammar, pairs_for
+from ftor.cli.options import GrammarSource, in_units, named_grammar, pairs_for
 from ftor.reporting import counted, percent
 
 LONGEST = 100
@@ -42,4 +42,5 @@ def check(
     print(f"derives {accepted} of {counted(len(every), 'target')} ({percent(accepted / len(every))})")
     if rejected:
         missing = counted(len(rejected), "target")
-        raise DataError(f"{source}: does not derive {missing} of {pairs}, read as {reading}")
+        failed = f"{source}: does not derive {missing} of {pairs}, read as {reading}"
+        raise DataError("\n".join([failed, *in_units(source, grammar)]))

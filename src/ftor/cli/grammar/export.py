@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from ftor.cli.options import GrammarSource, Sentence, named_grammar
+from ftor.cli.options import GrammarSource, Sentence, joins_quotes, named_grammar
 
 
 def export(
@@ -20,14 +20,16 @@ def export(
 ) -> None:
     """Write a grammar in another notation, or the grammar of a model in the notation of its targets.
 
-    Lark and GBNF derive texts with one space between two words. There `@copy` is any word, or with --sentence
-    one of the words of the sentence.
+    Lark and GBNF derive texts with one space between two words, but none inside the quotes of programs.
+    There `@copy` is any word, or with --sentence one of the words of the sentence.
     """
     from ftor.files import write_text  # here for start-up time
     from ftor.grammar.grammar import format_of
 
     words = None if sentence is None else sentence.split()
-    text = named_grammar(source).export(format_ or (format_of(out) if out else "cfg"), words)
+    grammar = named_grammar(source)
+    format_ = format_ or (format_of(out) if out else "cfg")
+    text = grammar.export(format_, words, joins_quotes(source, grammar))
     if out is None:
         sys.stdout.write(text)
     else:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ftor.cli.options import GrammarSource, Sentence, named_grammar
+from ftor.cli.options import GrammarSource, Sentence, joins_quotes, named_grammar
 
 
 def sample(
@@ -21,7 +21,10 @@ def sample(
     All lengths up to --longest that the grammar has are equally likely, and so are all strings of a length.
     """
     from ftor.grammar.sampling import sample_strings  # here for start-up time
+    from ftor.grammar.writing import with_quotes
 
+    grammar = named_grammar(source)
+    text = with_quotes if joins_quotes(source, grammar) else " ".join
     words = None if sentence is None else sentence.split()
-    for string in sample_strings(named_grammar(source), count, longest, seed, words):
-        print(" ".join(string))
+    for string in sample_strings(grammar, count, longest, seed, words):
+        print(text(string))

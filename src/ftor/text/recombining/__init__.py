@@ -13,7 +13,9 @@ pair in another one is replaced by a third: `substituting`. Sentences are chaine
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ftor.grammar import Grammar
 from ftor.text.programs import Programs
+from ftor.text.programs.grammars import inferred_grammar
 from ftor.text.programs.pairs import TargetUnits
 from ftor.text.programs.rules import RuleUnits
 from ftor.text.reading import Pair
@@ -41,6 +43,11 @@ def recombined(
     if isinstance(programs, Programs):
         chained = chained_lists(pairs, programs, count, seed, iterations)
         made = Recombiner(pairs, programs, iterations).draw(count, seed)
+        if programs.notation.name == "json":  # to both, the keys of an object are items of a list
+            grammar = Grammar.parse(inferred_grammar(pairs, programs))
+            chained, made = (
+                [pair for pair in some if grammar.accepts(pair.target)] for some in (chained, made)
+            )
         return _mixed(chained, made, count)
     if isinstance(programs, RuleUnits):
         return recombined_by_rules(pairs, programs, count, seed, iterations)

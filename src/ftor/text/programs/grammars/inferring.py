@@ -2,10 +2,15 @@
 
 from collections.abc import Sequence
 
-from ftor.grammar.inferring import Generality, Spelling, UnitSlots, infer
+from ftor.grammar.inferring import Generality, Spelling, infer
+from ftor.grammar.unit_slots import UnitSlots
 from ftor.text.programs.codec import CLOSE_NAME, Programs
-from ftor.text.programs.units import owners, slots
+from ftor.text.programs.parsing import NAME_KINDS
+from ftor.text.programs.units import Symbol, Unit, owners, slots
 from ftor.text.reading import Pair
+
+TITLED = frozenset({"apply", "curried", "key"})
+"""Nodes whose texts name rules."""
 
 
 def inferred_grammar(
@@ -34,13 +39,43 @@ def inferred_grammar(
 
 def _unit_slots(programs: Programs) -> UnitSlots:
     trees = {name: unit for name, unit in programs.units.items() if name != CLOSE_NAME}
+    owned = {name: owners(unit) for name, unit in trees.items()}
+    heads = {name: unit[0] for name, unit in trees.items() if isinstance(unit[0], Symbol)}
     return UnitSlots(
         {name: slots(unit) for name, unit in programs.units.items()},
         CLOSE_NAME,
         {name: repr(unit[0]) for name, unit in trees.items()},
         {
             (name, slot): (repr(symbol), argument)
-            for name, unit in trees.items()
-            for slot, (symbol, argument) in enumerate(owners(unit))
+            for name, some in owned.items()
+            for slot, (symbol, argument) in enumerate(some)
         },
+        titles={name: head.text for name, head in heads.items() if head.kind in TITLED},
+        labels={
+            (name, slot): text for name, unit in trees.items() for slot, text in enumerate(_labels(unit))
+        },
+        objects={
+            (name, slot)
+            for name, some in owned.items()
+            for slot, (symbol, _) in enumerate(some)
+            if symbol.kind == "object"
+        },
+        keys={name: head.text for name, head in heads.items() if head.kind == "key"},
     )
+
+
+def _labels(unit: Unit) -> list[str]:
+    """For each open slot of a unit, the text of the function or key that it is in, or `word` in a name."""
+    found: list[str] = []
+    waiting: list[tuple[str, int]] = []  # of each open symbol: its text or that around it, and open children
+    for part in unit:
+        around = ""
+        if waiting:
+            around, left = waiting.pop()
+            waiting += [(around, left - 1)] * (left > 1)
+        if isinstance(part, Symbol):
+            text = part.text if part.kind in TITLED else around or "word" * (part.kind in NAME_KINDS)
+            waiting += [(text, abs(part.arity))] * (part.arity != 0)  # a rest slot is one child
+        else:
+            found.append(around)
+    return found

@@ -6,10 +6,22 @@ from dataclasses import dataclass, replace
 from ftor.grammar import Grammar
 from ftor.text.programs.notations import Notation
 from ftor.text.programs.parsing import ProgramError
+from ftor.text.programs.units import JOINER
 from ftor.text.reading import Pair
 
 BRACKETED = ("json", "s-expression", "calls")
 """Notations whose words need no blanks between them."""
+
+
+def is_in_units(grammar: Grammar) -> bool:
+    """Whether the words of a grammar are units of trees, as in the `grammar.cfg` of a model of programs."""
+    return any(JOINER in word.strip(JOINER) for word in grammar.terminals)
+
+
+def has_json_strings(grammar: Grammar) -> bool:
+    """Whether a grammar over the words of JSON has strings, whose quotes are words of their own."""
+    words = set(grammar.terminals)
+    return '"' in words and (words >= {"{", ":"} or "[" in words) and "(" not in words
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,78 @@
+"""Grammars that are inferred from programs: the keys of objects, and the names of rules."""
+
+import pytest
+
+from ftor.grammar import Grammar
+from ftor.text.programs import Programs
+from ftor.text.programs.grammars import inferred_grammar
+from ftor.text.programs.pairs import encode_pairs
+from ftor.text.reading import Pair
+
+CALLS = [
+    f'{{"action": "call", "person": {{"name": "{name}", "at": "{at}"}}{when}}}'
+    for name in ("tina", "bob", "ann lee")
+    for at in ("work", "home", "sea")
+    for when in ("", ', "when": "now"', ', "when": "later"')
+]
+PLAYS = [f'{{"action": "play", "song": "{song}"}}' for song in ("yesterday", "help", "blue moon")]
+
+
+def inferred(targets, **options):
+    programs = Programs.learn(targets)
+    pairs = [Pair(("x",), (), line, target_text=text) for line, text in enumerate(targets, 1)]
+    return programs, inferred_grammar(encode_pairs(programs, pairs), programs, **options)
+
+
+@pytest.mark.parametrize("original", [False, True])
+def test_keys_belong_to_their_objects(original):
+    programs, text = inferred(CALLS + PLAYS, original=original)
+    grammar = Grammar.parse(text)
+
+    def accepts(target):
+        return grammar.accepts(programs.notation.split(target) if original else programs.encode(target))
+
+    assert all(map(accepts, CALLS + PLAYS))
+    assert accepts('{"action": "play", "song": "help", "when": "now"}')
+    assert not accepts('{"action": "play", "action": "play"}')
+    assert not accepts('{"song": "help", "action": "play"}')
+    assert not accepts('{"song": "help"}')
+    assert not accepts('{"action": "call", "person": {"name": "tina", "song": "help"}}')
+    assert not accepts('{"action": "call", "person": {}}')
+
+
+def test_keys_in_any_order_stay_in_their_objects():
+    other = [
+        text.replace('{"action": "play", "song"', '{"song"')[:-1] + ', "action": "play"}' for text in PLAYS
+    ]
+    programs, text = inferred((PLAYS + other + CALLS) * 2)
+    grammar = Grammar.parse(text)
+    assert all(grammar.accepts(programs.encode(target)) for target in PLAYS + other + CALLS)
+    assert not grammar.accepts(programs.encode('{"action": "play", "name": "tina"}'))
+
+
+def test_empty_objects_are_accepted_where_training_has_them():
+    targets = ['{"a": {}}', '{"a": {"b": 1, "c": 2}}', '{"a": {"b": 2, "c": 2}}'] * 10
+    programs, text = inferred(targets)
+    grammar = Grammar.parse(text)
+    assert all(grammar.accepts(programs.encode(target)) for target in targets)
+    assert not grammar.accepts(programs.encode("{}"))
+
+
+def test_rules_have_the_names_of_heads_and_keys():
+    _, text = inferred(CALLS + PLAYS)
+    names = {line.split(" ->")[0] for line in text.splitlines() if " -> " in line}
+    assert {"Action", "Person", "Name", "ActionObject", "NameObject"} <= names
+    assert not {name for name in names if name.startswith(("Tina", "Bob", "Call", "Play", "Help"))}
+
+
+def test_types_of_constants_have_the_name_of_what_takes_them():
+    targets = [f"(fly (to {city}) {person})" for city in ("rome", "oslo") for person in ("ann", "bob")] * 2
+    _, text = inferred(targets)
+    names = {line.split(" ->")[0] for line in text.splitlines() if " -> " in line}
+    assert not names & {"Rome", "Oslo", "Ann", "Bob"}
+    assert "To" in names
+
+
+def test_namespaces_name_constants():
+    targets = [f"(call (visit) {who} (at {who}))" for who in ("en.person.tina", "en.person.bob")] * 3
+    assert "Person -> " in inferred(targets)[1]
