@@ -14,6 +14,7 @@ from ftor.config import Config, ConfigError
         ("model.epochs=3", r"model.epochs: unknown key \(did you mean training.epochs\?\)"),
         ("modle.width=4", r"modle: unknown key \(did you mean model\?\)"),
         ("name.width=4", "--set name.width: name is not a section"),
+        ("model.hidden=2", 'model.hidden: unknown key of architecture "transducer"; it belongs to "lstm"'),
     ],
 )
 def test_unknown_keys_are_refused_with_the_nearest(override, message):

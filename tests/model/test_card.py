@@ -8,6 +8,7 @@ import pytest
 
 import ftor
 from ftor.model.card import model_card
+from ftor.model.model import Model
 from ftor.text.reading import Pair, read_pairs
 
 EXAMPLE = Pair(("a", "b"), ("b",), 1)
@@ -76,6 +77,15 @@ def test_an_example_with_quotes_and_a_word_to_emphasise(model, trained):
     card = model_card(model, json.loads((trained / "metrics.json").read_text()), pair)
     line = next(line for line in card.splitlines() if "ftor predict" in line)
     assert shlex.split(line) == ["ftor", "predict", ".", "it's so ; so"]
+
+
+def test_commands_name_the_data_folder_of_an_encoder(model, trained):
+    settings = model.config.model.model_copy(update={"reader": "minilm"})
+    read = Model(model.config.model_copy(update={"model": settings}), model.vocabularies, model.network)
+    card = model_card(read, json.loads((trained / "metrics.json").read_text()), EXAMPLE)
+    commands = [line for line in card.splitlines() if line.startswith("    ftor ")]
+    assert all(command.endswith("--data-dir DIR") for command in commands)
+    assert "DIR is the data folder with the encoder `minilm`" in card
 
 
 def test_it_counts_the_words_of_training(trained):

@@ -23,6 +23,7 @@ SENTENCES = ["a b c", "k", "d d e a b c", "f g h i"]
 
 SETTINGS = {
     "transducer": ["model.width=8"],
+    "committee": ["model.width=8", "model.members=2"],
     "rescored": ["model.width=8", "model.rescorer=lstm"],
     "lstm": ["model.architecture=lstm", "model.width=8"],
     "lstm-members": ["model.architecture=lstm", "model.width=8", "model.members=2"],
@@ -39,7 +40,9 @@ def test_every_network_has_a_section():
     assert ARCHITECTURES.keys() <= registry._NETWORKS.keys()
 
 
-@pytest.mark.parametrize("name", ["transducer", "rescored", "lstm", "lstm-members", "transformer"])
+@pytest.mark.parametrize(
+    "name", ["transducer", "committee", "rescored", "lstm", "lstm-members", "transformer"]
+)
 def test_a_network_is_built_from_its_section(name):
     config, words = Config.load("transducer", SETTINGS[name]), Vocabularies.of(PAIRS)
     network, vocabularies = build(config, words)
@@ -50,7 +53,7 @@ def test_a_network_is_built_from_its_section(name):
     assert network.vectors is None
 
 
-@pytest.mark.parametrize("name", ["transducer", "rescored", "lstm", "lstm-members"])
+@pytest.mark.parametrize("name", ["transducer", "committee", "rescored", "lstm", "lstm-members"])
 def test_a_network_with_word_vectors_has_an_embedding_of_their_size(name):
     network, _ = build(Config.load("transducer", SETTINGS[name]), Vocabularies.of(PAIRS), vector_size=5)
     assert network.vectors.weight.shape[1] == 5

@@ -44,6 +44,15 @@ def test_the_span_scorer_has_a_group_of_its_own():
     assert (others["lr"], scorer["lr"]) == (0.1, 0.01)
 
 
+def test_so_have_the_span_scorers_of_members():
+    network = nn.Module()
+    network.members = nn.ModuleList([Network(), Network()])
+    _, scorer = parameter_groups(network, TrainingConfig(learning_rate=0.1, scorer_learning_rate=0.01))
+    assert names(network, scorer) == {
+        f"members.{number}.reordering.hidden.{kind}" for number in (0, 1) for kind in ("weight", "bias")
+    }
+
+
 def test_its_rate_is_that_of_the_others_unless_set():
     others, scorer = parameter_groups(Network(), TrainingConfig(learning_rate=0.1))
     assert (others["lr"], scorer["lr"]) == (0.1, 0.1)

@@ -5,7 +5,8 @@ import pytest
 from ftor.errors import FtorError
 from ftor.reporting import SILENT, Report
 from ftor.text.reading import DataError
-from ftor.tuning.own_pairs import Request, plan_race, warn_of_left_out
+from ftor.tuning import own_pairs
+from ftor.tuning.own_pairs import Request, plan_race, train_on_pairs, warn_of_left_out
 from support.tiny import write_lines
 
 WORDS = {"red": "rouge", "dog": "chien", "cat": "chat", "sees": "voit", "big": "grand"}
@@ -16,7 +17,10 @@ ROWS = [
 
 class Messages(Report):
     def __init__(self):
-        self.warned = []
+        self.warned, self.said = [], []
+
+    def say(self, text):
+        self.said.append(text)
 
     def warn(self, text):
         self.warned.append(text)
@@ -121,3 +125,15 @@ def test_a_grammar_that_is_not_there_is_told_before_anything_is_trained(tmp_path
     with pytest.raises(FtorError, match=r"none.cfg: No such file"):
         plan_race(request, tmp_path / "model", SILENT)
     assert not (tmp_path / "model").exists()
+
+
+def test_a_race_that_is_stopped_at_its_very_end_says_how_to_resume_it(tmp_path, monkeypatch):
+    def stop(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(own_pairs, "run_jobs", lambda *arguments: True)
+    monkeypatch.setattr(own_pairs, "finish", stop)
+    request, messages = Request.new(write_lines(tmp_path / "a.tsv", *ROWS), quick=True), Messages()
+    assert train_on_pairs(request, tmp_path / "run", messages) is None
+    assert messages.said[-1] == f"stopped; to resume: ftor train --resume {tmp_path / 'run'}"
+    assert Request.unfinished(tmp_path / "run") == request

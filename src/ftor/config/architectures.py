@@ -58,6 +58,7 @@ class TransducerConfig(NetworkConfig):
         0.5, ge=0, le=1, description="of the transducer beside the rescorer; dev pairs fit it"
     )
     candidates: int = Field(20, ge=1, description="outputs of each length that the rescorer ranks")
+    members: int = Field(1, ge=1, description="transducers whose probabilities are averaged")
 
     @property
     def pretrained_reader(self) -> str | None:
@@ -81,6 +82,12 @@ class TransducerConfig(NetworkConfig):
             raise ValueError('rescorer: needs copying = false and decoder = "independent"')
         return self
 
+    @model_validator(mode="after")
+    def _members_have_probabilities_to_average(self) -> Self:
+        if self.members > 1 and (self.decoder != "independent" or self.rescorer != "none"):
+            raise ValueError('members: needs decoder = "independent" and rescorer = "none"')
+        return self
+
     @property
     def description(self) -> str:
         """What the network is, for the model card."""
@@ -90,11 +97,14 @@ class TransducerConfig(NetworkConfig):
             "fertility": "fertility alone",
         }[self.order]
         copying = " with copying" if self.copying else ""
-        return f"A sequence transducer, {order}, {self.decoder} decoder{copying}"
+        members = f", {self.members} of them together" if self.members > 1 else ""
+        return f"A sequence transducer, {order}, {self.decoder} decoder{copying}{members}"
 
     @property
     def network(self) -> str:
         """The name of the network in `ftor.networks.registry`."""
+        if self.members > 1:
+            return "committee"
         return "transducer" if self.rescorer == "none" else "rescored"
 
     @property

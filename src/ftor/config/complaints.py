@@ -29,7 +29,16 @@ def unknown_key(path: str, architecture: str) -> str:
     known = ["name", *sections, *(f"{section}.{key}" for section, keys in sections.items() for key in keys)]
     of_another = path.startswith("model.") and architecture != DEFAULT_ARCHITECTURE
     of = f' of architecture "{architecture}"' if of_another else ""
+    if owners := _owners(path):
+        return f'{path}: unknown key of architecture "{architecture}"; it belongs to {owners}'
     return f"{path}: unknown key{of}{hint(path, known) or hint(path.rpartition('.')[2], known)}"
+
+
+def _owners(path: str) -> str:
+    """The architectures that have a key of the section `model`. Empty if none has it."""
+    section, _, key = path.partition(".")
+    names = [name for name, config in ARCHITECTURES.items() if key in config.model_fields]
+    return ", ".join(f'"{name}"' for name in names) if section == "model" else ""
 
 
 def hint(name: str, known: Iterable[str]) -> str:

@@ -2,12 +2,14 @@
 
 import json
 import shlex
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ftor.metrics import Metrics, format_score, split_name, was_trained_on
 from ftor.metrics.significance import LEVEL, share
+from ftor.model.folder import CHECKPOINT_FILE
 from ftor.model.model import Model
 from ftor.networks.decoding import LONGEST
 from ftor.reporting import percent
@@ -28,10 +30,14 @@ def model_card(model: Model, metrics: dict[str, Any], example: Pair) -> str:
     sentence = " ".join(example.source)
     if example.emphasis is not None:
         sentence += f" {MARKER} {example.emphasis}"
-    commands = [shlex.join(["ftor", "predict", ".", sentence])]
+    reader = config.model.pretrained_reader
+    where = [] if reader is None or Path(reader).is_absolute() else ["--data-dir", "DIR"]
+    commands = [shlex.join(["ftor", "predict", ".", sentence, *where])]
     if config.model.structured:
-        commands.append(shlex.join(["ftor", "explain", ".", sentence]))
+        commands.append(shlex.join(["ftor", "explain", ".", sentence, *where]))
     usage = "\n".join(f"    {command}" for command in commands)
+    if where:
+        usage += f"\n\nDIR is the data folder with the encoder `{reader}`, unless it is in a default one."
     files = "\n".join(f"| `{name}` | {meaning} |" for name, meaning in _files(model).items())
     return f"""{_front_matter(model, metrics)}
 # {config.name}
@@ -212,4 +218,6 @@ def _files(model: Model) -> dict[str, str]:
         del files["programs.json"]
     if not model.config.model.subwords:
         del files["pretrained"]
+    if model.folder is not None and not (model.folder / CHECKPOINT_FILE).exists():
+        del files["checkpoint*.safetensors"]
     return files

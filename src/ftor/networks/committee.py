@@ -1,14 +1,14 @@
 """A committee: several transducers whose probabilities are averaged before the exact search."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, Self, cast
 
 import torch
 from torch import Tensor, nn
 
-from ftor.config import Config
+from ftor.config import Config, TransducerConfig
 from ftor.distributions.fertility import TopLengths, most_likely_lengths
 from ftor.networks.alignment import Alignment, Reading
 from ftor.networks.network import FLOOR, Losses
@@ -69,13 +69,19 @@ class Committee(SearchingNetwork[Readings]):
         super().__init__()
         self.members, self.mean = nn.ModuleList(members), mean
         self.config, self.classes = members[0].config, members[0].classes
+        if self.vectors is not None:
+            for member in members[1:]:
+                assert member.vectors is not None
+                self.vectors.lead(member.vectors)
 
     @classmethod
     def build(
         cls, config: Config, words: Vocabularies, vector_size: int | None = None, folder: Path | None = None
     ) -> tuple[Self, Vocabularies]:
-        """A committee is made of trained networks."""
-        raise TypeError("a committee is not built from a configuration")
+        """See `Network.build`. The members differ by their first weights."""
+        assert isinstance(config.model, TransducerConfig)
+        built = [Transducer.build(config, words, vector_size)[0] for _ in range(config.model.members)]
+        return cls(built), words
 
     @property
     def transducers(self) -> list[Transducer]:
@@ -108,15 +114,20 @@ class Committee(SearchingNetwork[Readings]):
 
     @property
     def vectors(self) -> PretrainedEmbedding | None:
-        """Those of the first member. All have the same."""
+        """Those of the first member, which leads the others."""
         return self.transducers[0].vectors
 
-    def add_vectors(self, vectors: Tensor) -> None:
-        """See `Network.add_vectors`."""
+    def fit_reader(self, vectors: Tensor, top: Mapping[str, Tensor] | None = None) -> None:
+        """See `Network.fit_reader`."""
         for member in self.transducers:
-            member.add_vectors(vectors)
+            member.fit_reader(vectors, top)
 
-    def forget_vectors(self) -> None:
-        """See `Network.forget_vectors`."""
+    def fit_names(self, vectors: Tensor, seen: Tensor) -> None:
+        """See `Network.fit_names`."""
         for member in self.transducers:
-            member.forget_vectors()
+            member.fit_names(vectors, seen)
+
+    @property
+    def reader_parameters(self) -> int:
+        """Those of the first member. All have the same."""
+        return self.transducers[0].reader_parameters

@@ -9,6 +9,7 @@ from ftor.text.vocabularies import Vocabularies
 
 _NETWORKS = {
     "transducer": "ftor.networks.transducer:Transducer",
+    "committee": "ftor.networks.committee:Committee",
     "rescored": "ftor.networks.rescored:Rescored",
     "lstm": "ftor.networks.lstm:LSTMSeq2Seq",
     "lstm-members": "ftor.networks.lstm_members:LSTMMembers",

@@ -14,7 +14,8 @@ from accelerate.tracking import get_available_trackers
 from accelerate.utils import broadcast_object_list, parse_flag_from_env
 
 from ftor.config import Config, ConfigError
-from ftor.files import read_json_lines, write_text
+from ftor.files import read_json, read_json_lines, write_text
+from ftor.model.folder import CONFIG_FILE, METRICS_FILE
 from ftor.model.tensors import CheckpointError
 from ftor.reporting import SILENT, Report
 from ftor.training.data import load_training_data
@@ -49,10 +50,10 @@ class Run:
             overrides: `section.key=value`. Only the number of epochs and settings that change no result may
                 be set.
         """
-        if not (folder / "config.toml").is_file():
+        if not (folder / CONFIG_FILE).is_file():
             raise CheckpointError(f"{folder}: not a run that can be resumed: it has no config.toml")
-        before = Config.load(folder / "config.toml")
-        config = Config.load(folder / "config.toml", overrides)
+        before = Config.load(folder / CONFIG_FILE)
+        config = Config.load(folder / CONFIG_FILE, overrides)
         if name is not None and name != before.name:
             raise ConfigError(f"--resume {folder}: this is a run of {before.name}, not of {name}")
         allowed = {"epochs", "checkpoint_minutes", "trackers", "evaluation_batch_size"}
@@ -98,6 +99,8 @@ class Run:
         Returns:
             The metrics, or None if the run was stopped by Ctrl-C or SIGTERM.
         """
+        if (self.folder / METRICS_FILE).exists() and not any(self.folder.glob("checkpoint*.safetensors")):
+            return self._finished(report)
         most_threads = torch.get_num_threads()
         torch.set_num_threads(threads or 1)
         _keep_freed_memory()
@@ -108,8 +111,8 @@ class Run:
         trainer = Trainer(self.config, data, self.folder, report)  # an error here leaves no files
         self.folder.mkdir(parents=True, exist_ok=True)
         report.say(f"run: {self.folder}")
-        if self.is_main_process and not (self.folder / "config.toml").exists():
-            write_text(self.folder / "config.toml", self.config.to_toml())  # from now on it can be resumed
+        if self.is_main_process and not (self.folder / CONFIG_FILE).exists():
+            write_text(self.folder / CONFIG_FILE, self.config.to_toml())  # from now on it can be resumed
         try:
             metrics = trainer.run(most_threads if threads is None else None)
         except Interrupted:
@@ -118,6 +121,17 @@ class Run:
         report.say(f"model in {self.folder}")
         if data.left_out:
             report.warn(f"left out: {', '.join(data.left_out)}")
+        return metrics
+
+    def _finished(self, report: Report) -> dict[str, Any]:
+        """The metrics of a model that has no checkpoint. Raises if it is to be trained for more epochs."""
+        epochs = Config.load(self.folder / CONFIG_FILE).training.epochs
+        if self.config.training.epochs != epochs:
+            raise CheckpointError(
+                f"{self.folder}: the model is finished, and without a checkpoint it cannot be trained on"
+            )
+        report.say(f"{self.folder}: the model is finished")
+        metrics: dict[str, Any] = read_json(self.folder / METRICS_FILE)
         return metrics
 
     def _resume_command(self, data_folder: Path | None, again: Sequence[str]) -> str:

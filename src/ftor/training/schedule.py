@@ -1,11 +1,15 @@
 """Learning rates of the span scorer, of a pretrained reader and of all others, and how they change."""
 
+import re
 from typing import Any
 
 from torch import nn
 from torch.optim import Optimizer
 
 from ftor.config import TrainingConfig
+
+_MEMBER = re.compile(r"^members\.\d+\.")
+"""Begins the names of the parameters of networks with members."""
 
 
 def parameter_groups(network: nn.Module, settings: TrainingConfig) -> list[dict[str, Any]]:
@@ -17,7 +21,8 @@ def parameter_groups(network: nn.Module, settings: TrainingConfig) -> list[dict[
     }
     groups = {(): _group(settings.learning_rate)} | {names: _group(own) for names, own in prefixes.items()}
     for name, parameter in network.named_parameters():
-        own = next((names for names in prefixes if name.startswith(names)), ())
+        in_member = _MEMBER.sub("", name)
+        own = next((names for names in prefixes if in_member.startswith(names)), ())
         if parameter.requires_grad:
             groups[own]["params"].append(parameter)
     return [group for names, group in groups.items() if group["params"] or not names]

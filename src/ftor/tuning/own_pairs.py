@@ -3,8 +3,8 @@
 import json
 import math
 import shlex
-import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,6 @@ from ftor.grammar import Grammar
 from ftor.jobs import run_jobs
 from ftor.jobs.loop import Board, LineBoard
 from ftor.jobs.processes import Processes, cores
-from ftor.model.confidence import CONFIDENCE_FILE
 from ftor.model.folder import reader_of
 from ftor.model.programs import INFER, NONE
 from ftor.reporting import SILENT, Report, counted
@@ -26,14 +25,12 @@ from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import Pair, PairsFile
 from ftor.text.recombining import recombined
 from ftor.training.run import free_folder
-from ftor.training.train import as_overrides
 from ftor.tuning.look import Look, look
 from ftor.tuning.race.candidates import Candidate, configuration
 from ftor.tuning.race.choice import Choice
+from ftor.tuning.race.finishing import finish
 from ftor.tuning.race.held_out import LEAST_PAIRS, hold_out, longer_pairs
 from ftor.tuning.race.plan import (
-    FROM_RUN,
-    HELD_OUT_FILE,
     MADE,
     RESULTS_FILE,
     Plan,
@@ -255,49 +252,6 @@ def _tell_time(plan: Plan, report: Report) -> None:
         report.say(f"the data would like {plan.wanted} epochs: --minutes {math.ceil(more)}")
 
 
-def finish(race: Race, folder: Path) -> Choice:
-    """Put the model of a race that has come to its end into `folder`, and remove the other runs."""
-    assert race.final is not None
-    final = race.plan.folder / "runs" / race.final.run
-    problem = race.results[race.final].problem
-    if problem is not None:
-        raise FtorError(f"{race.final.run}: {problem}")
-    for file in final.iterdir():
-        file.replace(folder / file.name)
-    _name_held_out(folder)
-    held_out = race.plan.held_out
-    if any(held_out.values()) and not held_out.get("dev"):
-        _take_confidence(race, folder)
-    choice = Choice.of(race)
-    choice.write(folder)
-    shutil.rmtree(race.plan.folder / "runs")
-    return choice
-
-
-def _take_confidence(race: Race, folder: Path) -> None:
-    """Replace the confidence of a final model whose dev pairs are training pairs, too.
-
-    That of the winner's longest run in the race was fitted to pairs that the run was not trained on. If the
-    winner is an LSTM, that is the confidence of one, not of the final model's two.
-    """
-    (folder / CONFIDENCE_FILE).unlink(missing_ok=True)
-    assert race.final is not None
-    rivals = [entry for entry in race.results if entry.candidate == race.final.candidate and not entry.final]
-    for entry in sorted(rivals, key=lambda entry: (-entry.epochs, entry.seed)):
-        path = race.plan.folder / "runs" / entry.run / CONFIDENCE_FILE
-        if path.exists():
-            path.replace(folder / CONFIDENCE_FILE)
-            return
-
-
-def _name_held_out(folder: Path) -> None:
-    """Let the configuration of a model that has left the race find the held-out pairs of the race."""
-    config = Config.load(folder / "config.toml")
-    if config.data.dev == (FROM_RUN / HELD_OUT_FILE).as_posix():
-        config = config.with_overrides(as_overrides({"data.dev": f"{RACE_FOLDER}/{HELD_OUT_FILE}"}))
-        write_text(folder / "config.toml", config.to_toml())
-
-
 def warn_of_left_out(request: Request, found: Look, report: Report) -> None:
     """Warn of the lines that were no pairs, and of pairs that were too long."""
     left_out = [file.left_out for file in _read(request, SILENT).values() if file.problems]
@@ -329,11 +283,14 @@ def train_on_pairs(
         What was chosen, or None if Ctrl-C stopped the race. The same call continues it.
     """
     race = Race(plan_race(request, folder, report, data_folder), report, data_folder)
-    if not run_jobs(race, Processes(cores()), LineBoard(report) if board is None else board(race)):
+    choice = None
+    if run_jobs(race, Processes(cores()), LineBoard(report) if board is None else board(race)):
+        with suppress(KeyboardInterrupt):  # two models that are joined are evaluated, which may take a while
+            choice = finish(race, folder, data_folder)
+    if choice is None:
         command = shlex.join(["ftor", "train", "--resume", str(folder), *resume_options])
         report.say(f"stopped; to resume: {command}")
         return None
-    choice = finish(race, folder)
     (report.say if choice.kept else report.warn)(choice.reason)
     report.say(f"model in {folder}")
     warn_of_left_out(request, race.plan.look, report)

@@ -13,9 +13,11 @@ from ftor.jobs import Failed, Finished, Started, run_jobs
 from ftor.jobs.loop import LineBoard
 from ftor.reporting import SILENT, Report
 from ftor.text.seeds import derived_seed
-from ftor.tuning.own_pairs import Request, finish, plan_race
+from ftor.tuning.own_pairs import Request, plan_race
+from ftor.tuning.race import finishing
 from ftor.tuning.race.candidates import MEMBERS, SEQ2SEQ
 from ftor.tuning.race.choice import Choice
+from ftor.tuning.race.finishing import finish
 from ftor.tuning.race.plan import Entry, allowed
 from ftor.tuning.race.race import Race
 from support.scripted_jobs import Scripted, record
@@ -303,7 +305,56 @@ def test_the_model_moves_into_its_folder_with_its_choice(plan, tmp_path):
     assert all(f"| {one.name} | {one.meaning} |" in card for one in plan.candidates.values())
 
 
-def test_the_confidence_is_that_of_a_run_that_did_not_see_the_held_out_pairs(tmp_path):
+@pytest.mark.parametrize(
+    ("winner", "share", "together", "members"),
+    [
+        ("taught", 0.8, 0.8, 2),
+        ("taught", 0.8, 0.7, 1),  # together they are worse
+        ("taught", 1.0, 1.0, 1),  # one of them is enough
+        ("autoregressive", 0.8, 0.8, 1),  # has no probabilities that could be averaged
+    ],
+)
+def test_two_models_of_hard_pairs_write_together(
+    plan, tmp_path, monkeypatch, winner, share, together, members
+):
+    joined = []
+
+    def join(runs, folder, data_folder):
+        joined.extend(run.name for run in runs)
+        folder.mkdir()
+        for file in runs[0].iterdir():
+            (folder / file.name).write_text(file.read_text("utf-8"), "utf-8")
+        (folder / "model.safetensors").write_text("both")
+        return together
+
+    monkeypatch.setattr(finishing, "join", join)
+
+    def score(entry):
+        return share - (entry.final and entry.seed == 1) / 10 if entry.candidate == winner else 0.2
+
+    race, _ = raced(plan, score)
+    assert race.winner == winner
+    choice = finish(race, tmp_path / "model")
+    weights = (tmp_path / "model" / "model.safetensors").read_text()
+    assert weights == ("both" if members == 2 else f"final-{winner}-0")
+    assert choice.settings.get("model.members", 1) == members
+    assert ("write together" in choice.reason) == (members == 2)
+    assert choice.kept
+    can_be_joined = winner == "taught" and share < 1.0
+    assert joined == ([f"final-{winner}-0", f"final-{winner}-2"] if can_be_joined else [])
+
+
+@pytest.mark.parametrize(("setting", "members"), [("model.members=1", 1), ("members = 2", 2)])
+def test_models_are_not_joined_if_the_user_sets_their_members(tmp_path, monkeypatch, setting, members):
+    plan = replace(make_plan(tmp_path, overrides=[setting]), recombines=False)
+    monkeypatch.setattr(finishing, "join", lambda *arguments: pytest.fail("joined"))
+    race, _ = raced(plan, lambda entry: 0.8 if entry.candidate == "taught" else 0.2)
+    finish(race, tmp_path / "model")
+    assert Config.load(tmp_path / "model" / "config.toml").model.members == members
+
+
+def test_the_confidence_is_that_of_a_run_that_did_not_see_the_held_out_pairs(tmp_path, monkeypatch):
+    monkeypatch.setattr(finishing, "join", lambda runs, folder, data_folder: 0.0)
     for dev, wanted in ((0, "taught-0"), (9, "final-taught-0")):
         (tmp_path / str(dev)).mkdir()
         plan = make_plan(tmp_path / str(dev))

@@ -56,13 +56,13 @@ class Choice(Record):
     findings: list[str]
 
     @classmethod
-    def of(cls, race: Race) -> "Choice":
-        """The choice of a race that has come to its end."""
+    def of(cls, race: Race, members: int = 1) -> "Choice":
+        """The choice of a race that has come to its end, of a model with so many members."""
         plan, winner = race.plan, race.winner
         assert winner is not None
         settings = plan.look.settings | dict(plan.candidate(winner).settings)
-        if race.final is not None and plan.members(race.final) > 1:
-            settings["model.members"] = plan.members(race.final)
+        if members > 1:
+            settings["model.members"] = members
         return cls(
             winner=winner,
             settings=settings,
@@ -120,6 +120,8 @@ class Choice(Record):
                 " No transducer was better, so you get a plain seq2seq: "
                 f"{MEMBERS} LSTMs that write together. It may fail on longer sentences."
             )
+        elif self.settings.get("model.members", 1) != 1:
+            text += f" {MEMBERS} of them, trained on all pairs with different seeds, write together."
         if self.short and self.promised < GOOD:
             text += " The runs were short for these pairs: more --minutes may help."
         if not self.kept:

@@ -14,7 +14,7 @@ from ftor.reporting import SILENT, Report, percent
 from ftor.training.collapse import collapse
 from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ
 from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RESULTS_FILE, RUNGS, SEEDS, Entry, Plan, kept
-from ftor.tuning.race.results import TOLERANCE, Imagined, RaceClock, Result, is_below
+from ftor.tuning.race.results import Imagined, RaceClock, Result, better_without_grammar, is_below
 
 ALL_RIGHT = 0.995
 """Share of right held-out pairs that more training cannot improve."""
@@ -60,6 +60,7 @@ class Race(Workload):
         self.winner: str | None = None
         self.promised: float | None = None
         self.final: Entry | None = None
+        self.finals: list[Entry] = []
 
     def extend(self) -> bool:
         """When all runs of a stage are done, add those of the next one."""
@@ -129,12 +130,14 @@ class Race(Workload):
             short = math.ceil(epochs / FINAL_SEEDS)
             entries = [plan.entry(winner, seed, short, final=True) for seed in seeds]
             yield entries
-            seeds = [entry.seed for entry in sorted(entries, key=self._quality, reverse=True)[:SEEDS]]
+            seeds = [entry.seed for entry in sorted(entries, key=self.quality, reverse=True)[:SEEDS]]
         entries = [plan.entry(winner, seed, epochs, final=True) for seed in seeds]
         yield entries
-        self.final = max([*entries, *([self.final] if self.final else [])], key=self._quality)
+        self.finals = sorted([*self.finals, *entries], key=self.quality, reverse=True)
+        self.final = self.finals[0]
 
-    def _quality(self, entry: Entry) -> tuple[float, float]:
+    def quality(self, entry: Entry) -> tuple[float, float]:
+        """What final runs are compared by."""
         return self.counted(self.results[entry]), -self.results[entry].loss
 
     def _race(self) -> Generator[list[Entry], None, int]:
@@ -167,20 +170,10 @@ class Race(Workload):
             if self.promised >= ALL_RIGHT:
                 break
         self.winner = finalists[0]
-        self._warn_of_grammar(seeds, epochs)
-        return min(max(2 * epochs, plan.epochs // 3), plan.epochs)
-
-    def _warn_of_grammar(self, seeds: list[int], epochs: int) -> None:
-        """Warn if the winner is right more often without the grammar, with every seed."""
-        assert self.winner is not None
         found = [self.results[self._entry(self.winner, seed, epochs)] for seed in seeds]
-        pairs = [(one.without_grammar, one.score) for one in found if one.without_grammar is not None]
-        if pairs and all(plain > score + TOLERANCE for plain, score in pairs):
-            plain, score = min(pairs)
-            self._report.warn(
-                f"{self.winner} is right on {percent(plain)} of the held-out pairs without the grammar, "
-                f"and on {percent(score)} with it; try --grammar none"
-            )
+        if better_without_grammar(found):
+            self._report.warn(f"{self.winner} {better_without_grammar(found)}; try --grammar none")
+        return min(max(2 * epochs, plan.epochs // 3), plan.epochs)
 
     def _proven(
         self, names: list[str], seeds: list[int], epochs: int, at_once: int

@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ftor.reporting import percent
 from ftor.tuning.race.plan import START_SECONDS, Entry, Plan
 
 TOLERANCE = 0.02
@@ -76,3 +77,13 @@ class RaceClock:
 def is_below(score: float, other: float, count: int) -> bool:
     """Whether a share of so many pairs is clearly below another one."""
     return score < other - 2 * math.sqrt(other * (1 - other) / max(count, 1)) - TOLERANCE
+
+
+def better_without_grammar(found: Iterable[Result]) -> str:
+    """That a candidate is right more often without the grammar, if it is so with every seed; or nothing."""
+    pairs = [(one.without_grammar, one.score) for one in found if one.without_grammar is not None]
+    if not pairs or any(plain <= score + TOLERANCE for plain, score in pairs):
+        return ""
+    plain, score = min(pairs)
+    held_out = "of the held-out pairs without the grammar"
+    return f"is right on {percent(plain)} {held_out}, and on {percent(score)} with it"

@@ -1,0 +1,93 @@
+"""The end of a race: its model leaves the race's folder, together with a second one if pairs are hard."""
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from ftor.config import Config, TransducerConfig
+from ftor.errors import FtorError
+from ftor.files import write_text
+from ftor.model.confidence import CONFIDENCE_FILE
+from ftor.model.folder import METRICS_FILE
+from ftor.training.joining import can_join, join
+from ftor.training.train import as_overrides
+from ftor.tuning.race.candidates import MEMBERS
+from ftor.tuning.race.choice import Choice
+from ftor.tuning.race.plan import FROM_RUN, HELD_OUT_FILE
+from ftor.tuning.race.race import ALL_RIGHT, Race
+
+JOINED = "joined"
+"""The folder of the two best final runs together."""
+
+
+def finish(race: Race, folder: Path, data_folder: Path | None = None) -> Choice:
+    """Put the model of a race that has come to its end into `folder`, and remove the other runs."""
+    assert race.final is not None
+    final = race.plan.folder / "runs" / race.final.run
+    problem = race.results[race.final].problem
+    if problem is not None:
+        raise FtorError(f"{race.final.run}: {problem}")
+    joined = _joined(race, data_folder)
+    for file in sorted((joined or final).iterdir(), key=lambda file: file.name == METRICS_FILE):
+        file.replace(folder / file.name)  # the metrics last: they say that the model is finished
+    _name_held_out(folder, race.plan.folder.name)
+    held_out = race.plan.held_out
+    if any(held_out.values()) and not held_out.get("dev"):
+        _take_confidence(race, folder)
+    choice = Choice.of(race, race.plan.members(race.final) if joined is None else MEMBERS)
+    choice.write(folder)
+    shutil.rmtree(race.plan.folder / "runs")
+    return choice
+
+
+def _joined(race: Race, data_folder: Path | None) -> Path | None:
+    """The two best models of all pairs as one, if a single one may be wrong and both are not worse.
+
+    Models with other seeds err on other sentences, so their mean is right where one of them is sure. Where
+    every held-out pair was right, one model is enough, and twice as fast. So it is if the user has set the
+    number of members.
+    """
+    assert race.final is not None
+    model = race.plan.config(race.final).model
+    could = isinstance(model, TransducerConfig) and (model.decoder, model.rescorer) == ("independent", "none")
+    could = could and not any(map(_sets_members, race.plan.overrides))
+    entries = [entry for entry in race.finals if race.results[entry].problem is None][:MEMBERS]
+    if not could or len(entries) < MEMBERS or race.promised is None or race.promised >= ALL_RIGHT:
+        return None
+    runs = race.plan.folder / "runs"
+    folders, joined = [runs / entry.run for entry in entries], runs / JOINED
+    shutil.rmtree(joined, ignore_errors=True)  # of a race that was stopped here
+    single = race.results[race.final]
+    score = join(folders, joined, data_folder) if can_join(folders) else 0.0
+    if score < single.score:
+        return None
+    race.results[race.final] = replace(single, score=score)
+    return joined
+
+
+def _sets_members(override: str) -> bool:
+    return override.partition("=")[0].strip() in ("members", "model.members")
+
+
+def _take_confidence(race: Race, folder: Path) -> None:
+    """Replace the confidence of a final model whose dev pairs are training pairs, too.
+
+    That of the winner's longest run in the race was fitted to pairs that the run was not trained on. If the
+    final model has two members, that is the confidence of one.
+    """
+    (folder / CONFIDENCE_FILE).unlink(missing_ok=True)
+    assert race.final is not None
+    rivals = [entry for entry in race.results if entry.candidate == race.final.candidate and not entry.final]
+    for entry in sorted(rivals, key=lambda entry: (-entry.epochs, entry.seed)):
+        path = race.plan.folder / "runs" / entry.run / CONFIDENCE_FILE
+        if path.exists():
+            path.replace(folder / CONFIDENCE_FILE)
+            return
+
+
+def _name_held_out(folder: Path, race: str) -> None:
+    """Let the configuration of a model that has left the race find the held-out pairs of the race."""
+    config = Config.load(folder / "config.toml")
+    if config.data.dev == (FROM_RUN / HELD_OUT_FILE).as_posix():
+        config = config.with_overrides(as_overrides({"data.dev": f"{race}/{HELD_OUT_FILE}"}))
+        write_text(folder / "config.toml", config.to_toml())
