@@ -1,8 +1,11 @@
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
+import ftor
+from ftor.text.reading import write_pairs
 from support.tiny import run_here, write_lines
 
 FIELDS = ["source", "prediction", "tokens", "score", "confidence", "alternatives", "length"]
@@ -102,6 +105,8 @@ def test_bad_lines_have_errors_and_the_others_outputs(trained, tmp_path):
         f"warning: {path}:2: an empty line",
         "warning: 1 of 4 lines have no output",
         "warning: 1 unknown word, which training did not have: ü",
+        "warning: 1 of 4 sentences: the model knows less than half of the words, so the answer is a guess; "
+        f"{path}:3",
     ]
     assert "stdin:1: an empty line" in run_here("predict", trained, stdin=b" \na\n").err
 
@@ -212,6 +217,24 @@ def test_a_second_model_that_does_not_exist_is_no_sentence(trained):
     assert "no model" in " ".join(finished.err.replace("│", " ").split())
 
 
+def test_a_word_that_is_nearly_a_model_folder_is_named(trained, tmp_path, monkeypatch):
+    shutil.copytree(trained, tmp_path / "mirror-1")
+    monkeypatch.chdir(tmp_path)
+    finished = run_here("predict", trained, "miror-1", "a b")
+    assert finished.code == 0
+    assert "'miror-1' is read as a sentence; did you mean the model folder mirror-1?" in finished.err
+
+
+def test_folders_that_may_not_be_read_are_not_looked_into(trained, tmp_path, monkeypatch):
+    def refuse(self):
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    assert run_here("predict", trained, "a").code == 0
+    assert "model folder" not in run_here("predict", trained, "a", "a b").err
+
+
 def test_a_sentence_may_have_slashes(trained):
     (record,) = json_lines(run_here("predict", trained, "5/4/21"))
     assert record["source"] == "5/4/21"
@@ -221,7 +244,39 @@ def test_unknown_words_are_named_once(trained):
     finished = run_here("predict", trained, "a zig b", "zig zag", "a b")
     assert finished.code == 0
     assert [line.get("unknown") for line in json_lines(finished)] == [["zig"], ["zig", "zag"], None]
-    assert finished.err == ("warning: 2 unknown words, which training did not have: zig, zag\n")
+    assert finished.err == (
+        "warning: 2 unknown words, which training did not have: zig, zag\n"
+        "warning: 1 of 3 sentences: the model knows less than half of the words, so the answer is a guess; "
+        "'zig zag'\n"
+    )
+
+
+def test_unknown_words_of_a_copying_model_are_named_unless_it_copies_them(run):
+    folder = run("run", model__copying=True, training__epochs=1)
+    (record,) = json_lines(finished := run_here("predict", folder, "a zig b zag k"))
+    lost = [word for word in ("zig", "zag") if word not in record["tokens"]]
+    named = f"unknown word{'s' * (len(lost) > 1)}, which training did not have: {', '.join(lost)}"
+    assert (named in finished.err) == bool(lost)
+
+
+def test_nonsense_has_a_low_confidence(trained, tmp_path):
+    model = ftor.load(trained)
+    right = [(" ".join(one.source[1:]), one.text) for one in model.predict(["a b", "c d e", "f", "k j"] * 10)]
+    write_pairs(right, tmp_path / "dev.tsv")
+    model.calibrate(tmp_path / "dev.tsv")
+    model.save(tmp_path / "sure")
+    found = json_lines(run_here("predict", tmp_path / "sure", "a b", "a zig zag zog", "zig zag"))
+    sure, unsure, nonsense = (record["confidence"] for record in found)
+    assert sure > 0.5 > 0.25 >= unsure > nonsense == 0
+
+
+def test_pairs_are_no_sentences(trained, tmp_path):
+    path = write_lines(tmp_path / "pairs.tsv", "a b c\t", "a b\tb a", "k\tj")
+    finished = run_here("predict", trained, "--input", path)
+    assert finished.code == 0
+    (warning,) = [line for line in finished.err.splitlines() if "tab" in line]
+    assert warning.startswith(f"warning: {path}:2: a tab: this looks like pairs (source, tab, target)")
+    assert "`cut -f1` gives the sources, and ftor evaluate takes pairs" in warning
 
 
 def test_an_interrupted_run_says_how_to_finish_it(trained, tmp_path):

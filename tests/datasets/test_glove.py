@@ -42,7 +42,7 @@ def test_an_excerpt_with_other_values(tmp_path):
 
 
 def test_an_excerpt_must_have_most_words(tmp_path):
-    words, path = ["texas", "ohio", "utah", "iowa", "7", "a"], tmp_path / EXCERPT
+    words, path = ["texas", "ohio", "utah", "iowa", "7", "a", "Texas", "USA"], tmp_path / EXCERPT
     check_words(PUBLIC, path, words, {"texas", "ohio", "utah"})
     with pytest.raises(DataError, match=r"has 2 of 4 training words, expected at least 75%; .* fetch glove"):
         check_words(PUBLIC, path, words, {"texas", "ohio", "7", "a"})

@@ -76,6 +76,18 @@ def test_transducers_are_averaged_before_the_search(trained, second):
         assert prediction.structure.alignment.shape == (len(prediction.source), prediction.length)
 
 
+def test_models_of_different_tasks_do_not_answer_together(trained, tmp_path):
+    for name in ("train", "dev", "test"):
+        write_pairs(
+            [("turn on the fan", "Fan On"), ("turn off the fan", "Fan Off")], tmp_path / f"{name}.tsv"
+        )
+    finished = run_here(*tiny.train_arguments(tmp_path, tmp_path / "run", {"training.epochs": 1}))
+    assert finished.code == 0, finished.err
+    with pytest.raises(FtorError, match=r"run writes 0 of the \d+ words that .*expected models of one task"):
+        ftor.load([trained, tmp_path / "run"])
+    assert run_here("predict", trained, tmp_path / "run", "a b").code == 1
+
+
 class TestScorers:
     @pytest.mark.parametrize("weight", [0.3, 0.9])
     def test_the_weighted_mean_of_scores_chooses(self, trained, second, lstm, weight):

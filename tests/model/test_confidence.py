@@ -115,6 +115,12 @@ class TestCalibration:
         assert fitted.applied(prediction(), applied.confidence + 1e-6).abstained
         assert not fitted.applied(prediction(), applied.confidence).abstained
 
+    def test_of_a_foreign_sentence_is_at_most_the_share_of_known_words(self):
+        fitted = fit(60)
+        guess = replace(prediction(), source=("@start@", "x", "y", "y", "z"), foreign=("y", "z"))
+        assert guess.known_share == 0.25
+        assert fitted.applied(guess, foreign=True).confidence == min(fitted.applied(guess).confidence, 0.25)
+
     def test_an_error_has_no_confidence(self):
         one = replace(prediction(), error="too long")
         assert fit(60).applied(one, 0.9) is one

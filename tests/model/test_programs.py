@@ -77,15 +77,45 @@ def test_without_the_grammar_text_is_still_written(home):
     assert all(isinstance(prediction.text, str) for prediction in predictions)
 
 
-def test_one_bad_target_leaves_all_as_tokens(tmp_path):
-    bad = [*PAIRS[:5], ("turn on", "(set (device")]
+def train_with(folder, train, dev):
+    """Train on pairs, with a test file that has the dev pairs."""
     finished = run_here(
-        *("train", "programs", "--train", write(tmp_path / "train.tsv", PAIRS)),
-        *("--dev", write(tmp_path / "dev.tsv", bad), "--out", tmp_path / "model"),
+        *("train", "programs", "--train", write(folder / "train.tsv", train)),
+        *("--dev", write(folder / "dev.tsv", dev), "--test", write(folder / "test.tsv", dev)),
+        *("--out", folder / "model"),
         *set_arguments({"model.max_fertility": 9, "training.alignment_epochs": 1}),
     )
     assert finished.code == 0, finished.err
-    assert "plain tokens, because of dev line 6: '(' is not closed" in finished.err
+    return finished.err.replace("\n", " ")
+
+
+def test_a_bad_dev_or_test_target_costs_only_itself(tmp_path):
+    spaced = PAIRS[5][1].replace("(state", "( state")
+    told = train_with(tmp_path, PAIRS, [*PAIRS[:5], ("turn on", "(set (device"), (PAIRS[5][0], spaced)])
+    for split in ("dev", "test"):
+        assert f"{split}.tsv:6: '(' is not closed; the model cannot write this target" in told
+        assert f"{split}.tsv:7: it would be written as" in told
+    model = ftor.load(tmp_path / "model")
+    assert model.programs is not None
+    evaluation = model.examine(tmp_path / "test.tsv")
+    assert not evaluation.right[5:].any()
+    assert evaluation.golds[0] != PAIRS[0][1].split()  # units
+    metrics = json.loads((tmp_path / "model/metrics.json").read_text("utf-8"))
+    assert metrics["test_grammar"]["count"] == 7
+
+
+def test_without_any_dev_target_in_the_notation_training_stops(tmp_path):
+    finished = run_here(
+        *("train", "programs", "--train", write(tmp_path / "train.tsv", PAIRS)),
+        *("--dev", write(tmp_path / "dev.tsv", [("turn on", "(set (device")]), "--out", tmp_path / "model"),
+    )
+    assert finished.code == 1
+    assert "dev.tsv: no target is written in the notation of" in finished.err.replace("\n", " ")
+
+
+def test_a_bad_training_target_leaves_all_as_tokens(tmp_path):
+    told = train_with(tmp_path, [*PAIRS, ("turn on", "(set (device")], PAIRS[:5])
+    assert f"line {len(PAIRS) + 1}: '(' is not closed" in told
     assert ftor.load(tmp_path / "model").programs is None
 
 

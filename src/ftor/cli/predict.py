@@ -16,6 +16,7 @@ from ftor.cli.options import (
     ModelFolder,
     Threads,
     leading_models,
+    meant_model,
 )
 from ftor.show.progress import TerminalReport
 
@@ -83,6 +84,9 @@ def predict(
 
     folders, sentences = leading_models([folder, *(rest or [])])
     _check_usage(sentences, inputs, output, resume, ray)
+    report = TerminalReport()
+    if sentences and (meant := meant_model(folders, sentences[0])):
+        report.warn(f"{sentences[0]!r} is read as a sentence; did you mean the model folder {meant}?")
     request = Request(
         tuple(folders),
         data_dir,
@@ -97,7 +101,6 @@ def predict(
         min_confidence,
         committee,
     )
-    report = TerminalReport()
     chunks, size = _chunks(sentences, inputs, column, ray is not None, report)
     predict_chunks = _places(request, jobs, ray, report)
     predict_corpus(chunks, predict_chunks, output, report, size, resume).report(report)

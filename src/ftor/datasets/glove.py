@@ -26,7 +26,7 @@ PUBLIC, EXCERPT = "glove.6B.100d.txt", "glove.6B.100d.subset.txt"
 PUBLIC_BEGINNING = b"the -0.038194 -0.24487 0.72812 -0.39961 "
 """The first word of the public file, which an excerpt has too, and the first of its 100 numbers."""
 LEAST_SHARE = 0.75
-"""Of the training words of two or more letters, the share that an excerpt must have."""
+"""Of the training words of two or more small letters, the share that an excerpt must have."""
 
 
 def find_vectors(name: str, data_folder: Path | None) -> Path | None:
@@ -59,7 +59,7 @@ def require_vectors(name: str, data_folder: Path | None) -> Path:
 def check_words(name: str, path: Path, words: Collection[str], found: Collection[str]) -> None:
     """Raise a `DataError` if an excerpt stands for the public file and lacks too many words.
 
-    Numbers and single letters do not count. The excerpt has none.
+    Numbers and single letters do not count: the excerpt has none. Nor do capitals: the public file has none.
 
     Args:
         name: the file that the experiment names.
@@ -69,7 +69,7 @@ def check_words(name: str, path: Path, words: Collection[str], found: Collection
     """
     if path.name == Path(name).name or path.name != EXCERPT:
         return
-    usual = [word for word in words if word.isalpha() and len(word) > 1]
+    usual = [word for word in words if word.isalpha() and word.islower() and len(word) > 1]
     there = sum(word in found for word in usual)
     if there < LEAST_SHARE * len(usual):
         raise DataError(

@@ -18,6 +18,7 @@ from ftor.model.evaluation import read_golds
 from ftor.model.folder import CONFIG_FILE
 from ftor.model.hub import is_remote
 from ftor.model.model import Model
+from ftor.model.one_task import require_one_task
 from ftor.model.prediction import Alternative, Prediction
 from ftor.model.tensors import CheckpointError
 from ftor.networks.committee import Committee as CommitteeNetwork
@@ -65,7 +66,7 @@ class Committee(Model):
         weights: Sequence[float] | None = None,
         folder: Path | None = None,
     ) -> None:
-        can_be_averaged = _is_exact if any(map(_is_exact, members)) else _lstms
+        can_be_averaged = _transducers if any(map(_transducers, members)) else _lstms
         leader = next((member for member in members if can_be_averaged(member)), None)
         if leader is None:
             raise FtorError(
@@ -206,6 +207,7 @@ def load_models(
         return models[0]
     if any(isinstance(model, Committee) for model in models):
         raise FtorError("committee: its members are models, not committees")
+    require_one_task(models)
     return _soup(models) if how == "soup" else Committee(models, how)
 
 
@@ -248,9 +250,12 @@ def _soup(models: Sequence[Model]) -> Model:
     return first
 
 
-def _is_exact(model: Model) -> bool:
-    """Whether a model can be averaged with others before the search."""
-    return type(model.network) is Transducer and model.network.config.decoder == "independent"
+def _transducers(model: Model) -> list[Transducer]:
+    """The transducers of a model that can be averaged with others before the search."""
+    if isinstance(model.network, CommitteeNetwork):
+        return model.network.transducers
+    is_exact = type(model.network) is Transducer and model.network.config.decoder == "independent"
+    return [cast(Transducer, model.network)] if is_exact else []
 
 
 def _lstms(model: Model) -> list[LSTMSeq2Seq]:
@@ -262,8 +267,8 @@ def _lstms(model: Model) -> list[LSTMSeq2Seq]:
 
 def _averaged(models: Sequence[Model], mean: Mean) -> Network:
     """The network of models that can be averaged."""
-    if _is_exact(models[0]):
-        return CommitteeNetwork([cast(Transducer, model.network) for model in models], mean)
+    if _transducers(models[0]):
+        return CommitteeNetwork([one for model in models for one in _transducers(model)], mean)
     return LSTMMembers([lstm for model in models for lstm in _lstms(model)])
 
 

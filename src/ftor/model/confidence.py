@@ -136,8 +136,13 @@ class Calibration:
         variance = x @ np.array(self.covariance) @ x
         return float(_sigmoid(z / np.sqrt(1 + np.pi * variance / 8)))
 
-    def applied(self, prediction: Prediction, least: float | None = None) -> Prediction:
+    def applied(
+        self, prediction: Prediction, least: float | None = None, foreign: bool = False
+    ) -> Prediction:
         """A prediction with confidences. It is abstained from if its own is below `least`.
+
+        If the sentence is `foreign`, mostly of words that the model cannot read, no feature tells that its
+        answer is a guess. Its confidence is at most the share of the other words.
 
         The alternatives divide by their shares what is left, times the share of wrong answers for which the
         right one is among them.
@@ -145,6 +150,8 @@ class Calibration:
         if prediction.error is not None:
             return prediction
         confidence = self.confidence(features(prediction))
+        if foreign:
+            confidence = min(confidence, prediction.known_share)
         left = (
             (1 - confidence) * self.found / max(sum(other.share for other in prediction.alternatives), 1e-300)
         )

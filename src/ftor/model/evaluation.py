@@ -17,7 +17,7 @@ from ftor.metrics.reliability import Reliability
 from ftor.model.novelty import new_parts, new_words
 from ftor.model.prediction import Prediction
 from ftor.reporting import SILENT, Report
-from ftor.text.programs.pairs import encode_pairs
+from ftor.text.programs.pairs import encode_pairs, unwritable_targets, warn_of_unwritable
 from ftor.text.reading import Pair, PairsFile
 
 if TYPE_CHECKING:
@@ -94,11 +94,14 @@ def read_golds(
     model: "Model", pairs: Sequence[Pair] | str | Path, report: Report
 ) -> tuple[Sequence[Pair], str]:
     """Pairs, or those of a file, with targets in the units of a model; and what is left out of the file."""
-    left_out = ""
+    left_out, name = "", "pairs"
     if isinstance(pairs, str | Path):
         file = _read(model, Path(pairs), None if report is SILENT else report)
-        pairs, left_out = file.pairs, file.left_out
-    return pairs if model.programs is None else encode_pairs(model.programs, pairs), left_out
+        pairs, left_out, name = file.pairs, file.left_out, str(pairs)
+    if model.programs is None:
+        return pairs, left_out
+    warn_of_unwritable(name, unwritable_targets(model.programs, pairs), report)
+    return encode_pairs(model.programs, pairs), left_out
 
 
 def examine(

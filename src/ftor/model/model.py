@@ -21,6 +21,8 @@ from ftor.text.programs.grammars import over_units
 from ftor.text.reading import Pair, Source, read_sources
 
 Tokens = tuple[str, ...]
+FOREIGN = 0.5
+"""Of sentences with a smaller share of known words, answers are guesses."""
 OWN = "own"
 """Stands for the grammar that a model was trained with, if any."""
 
@@ -114,8 +116,12 @@ class Model(TrainedNetwork):
             in_order = with_programs(in_order, self.programs)
         in_order = self._ranked(in_order, sentences, emphasis)
         if calibration is not None:
-            in_order = [calibration.applied(prediction, min_confidence) for prediction in in_order]
+            in_order = [calibration.applied(one, min_confidence, self.is_foreign(one)) for one in in_order]
         return [replace(one, alternatives=one.alternatives[: n_best - 1]) for one in in_order]
+
+    def is_foreign(self, prediction: Prediction) -> bool:
+        """Whether the model cannot read most words of a sentence. A pretrained encoder reads all words."""
+        return self.vocabularies.reader is None and prediction.known_share < FOREIGN
 
     def _searched(self, n_best: int, calibrated: bool) -> int:
         """How many outputs are searched for."""

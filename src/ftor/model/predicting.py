@@ -115,10 +115,13 @@ def predict_batch(
         copied = map(vocabularies.copied, tokens, outputs)
         how = [replace(one, copied=which) for one, which in zip(how, copied, strict=True)]
     predictions = [
-        replace(_prediction(read_as, some, n > 1), structure=its_structure, unknown=unknown)
-        for read_as, some, its_structure, unknown in zip(
-            read, found, how, map(vocabularies.unknown, tokens), strict=True
+        replace(
+            _prediction(read_as, some, n > 1),
+            structure=its_structure,
+            unknown=vocabularies.unknown(source),
+            foreign=vocabularies.foreign(source, some[0].tokens),
         )
+        for read_as, some, its_structure, source in zip(read, found, how, tokens, strict=True)
     ]
     if grammar is None:
         return predictions

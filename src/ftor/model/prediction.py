@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ftor.ops.arrays import Array
+from ftor.text.vocabulary import START_TOKEN
 from ftor.trees import PermutationTree
 
 
@@ -98,6 +99,7 @@ class Prediction:
         alternatives: other outputs that were found, best first.
         abstained: whether the confidence is below the `min_confidence` of `Model.predict`.
         unknown: the words of the sentence that the model does not know, each once.
+        foreign: those of them that the output does not copy.
     """
 
     source: tuple[str, ...]
@@ -113,6 +115,13 @@ class Prediction:
     alternatives: tuple[Alternative, ...] = ()
     abstained: bool = False
     unknown: tuple[str, ...] = ()
+    foreign: tuple[str, ...] = ()
+
+    @property
+    def known_share(self) -> float:
+        """The share of the sentence's words that the model knows or copies."""
+        words = [word for word in self.source if word != START_TOKEN]
+        return sum(word not in self.foreign for word in words) / max(len(words), 1)
 
     @property
     def text(self) -> str:

@@ -212,11 +212,11 @@ class PairsFile:
         if no_tab == self.lines > 1:
             raise DataError(f"{self.path}:1: no tab in any of the {self.lines} lines; expected one in each")
         if self.problems and (report is None or not self.pairs):
-            raise DataError("\n".join(_listed(self.path, self.problems, report is None)))
+            raise DataError("\n".join(listed_problems(self.path, self.problems, report is None)))
         if not self.pairs:
             raise DataError(f"{self.path}: no pairs in the file")
         if report is not None and self.problems:
-            for message in _listed(self.path, self.problems):
+            for message in listed_problems(self.path, self.problems):
                 report.warn(f"{message}; left out")
 
     @property
@@ -238,7 +238,7 @@ def read_pairs(
     return PairsFile.read(path, source_tokenizer, target_tokenizer, emphasis).pairs
 
 
-def _listed(path: Path, problems: Mapping[int, str], complete: bool = False) -> Iterator[str]:
+def listed_problems(path: object, problems: Mapping[int, str], complete: bool = False) -> Iterator[str]:
     """Each problem with its line; unless `complete`, only the first few, and how many others there are."""
     most = len(problems) if complete else PROBLEMS_SHOWN
     for number, problem in list(problems.items())[:most]:

@@ -87,6 +87,15 @@ class Vocabularies:
         """The source tokens that are no words of training, each once. All of them have the same vector."""
         return tuple(dict.fromkeys(token for token in tokens if self.word(token) not in self.source))
 
+    def foreign(self, tokens: Sequence[str], output: Sequence[str]) -> tuple[str, ...]:
+        """The unknown source tokens that an output does not copy."""
+        unknown = self.unknown(tokens)
+        if self.copying is None or not unknown:
+            return unknown
+        copies = {self.copying.key(token) for token in output}
+        copies |= {part for copy in copies for part in copy.split("_")}  # several words in a row
+        return tuple(token for token in unknown if copies.isdisjoint(self.copying.keys([token])))
+
     def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
         """The class of each target token: that of a copy if training treats it as one, else its own."""
         keys = self.copying.keys(source) if self.copying else {}

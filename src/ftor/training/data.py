@@ -35,7 +35,7 @@ class TrainingData:
         train: pairs to train on.
         dev: pairs that select the best epoch.
         test: pairs that are evaluated once, at the end.
-        reachable_dev: the dev pairs whose target length has a probability above 0.
+        reachable_dev: the dev pairs whose target can be written, with a length of a probability above 0.
         train_name: name of the training file, for messages.
         data_folder: the data folder that the user named, if any.
         programs: how targets are written in units, if they are.
@@ -82,15 +82,15 @@ def load_training_data(
     """
     splits = load_splits(config, data_folder, run_folder, report)
     train_path = splits.paths["train"]
-    programs = None
+    programs, unwritable = None, set[int]()
     if config.data.programs != "none":
         data = config.data
         files = {"train": _with_forms(splits.train, data), "dev": splits.dev or [], "test": splits.test}
         settings = UnitSettings(data.unit_share, data.unit_child_share, data.unit_count)
         grammar = _grammar_of_units(config)
         learned = learn_programs(data.programs, files, settings, config.model.copies, grammar)
-        learned.tell(report)
-        programs = learned.units
+        learned.tell(report, splits.paths)
+        programs, unwritable = learned.units, set(learned.unwritable.get("dev", ()))
     if programs is not None:
         splits = replace(
             splits,
@@ -116,14 +116,17 @@ def load_training_data(
     train = _with_recombined(train, config, programs, report)
     made = len(train) - own
     _check_memory(train, config, train_path)
-    affordable_dev = [pair for pair in dev if not _excess(pair, config, bound, part)]
-    reachable_dev = [pair for pair in affordable_dev if _can_reach(pair, config)]
     dev_path = splits.paths.get("dev", train_path)
+    writable_dev = [pair for pair in dev if pair.line not in unwritable]
+    if not writable_dev:
+        raise DataError(f"{dev_path}: no target is written in the notation of {train_path}")
+    affordable_dev = [pair for pair in writable_dev if not _excess(pair, config, bound, part)]
+    reachable_dev = [pair for pair in affordable_dev if _can_reach(pair, config)]
     if not reachable_dev:
         raise DataError(f"{dev_path}: all dev targets are too long for model.max_fertility or for training")
-    if len(reachable_dev) < len(dev):
-        limit = "model.max_fertility" if len(affordable_dev) == len(dev) else "training"
-        count = f"{len(dev) - len(reachable_dev)} of {len(dev)}"
+    if len(reachable_dev) < len(writable_dev):
+        limit = "model.max_fertility" if len(affordable_dev) == len(writable_dev) else "training"
+        count = f"{len(writable_dev) - len(reachable_dev)} of {len(dev)}"
         report.warn(f"{dev_path}: {count} dev targets are too long for {limit}; the dev loss leaves them out")
     long = [f"{train_path}: {counted(too_long, 'pair')} too long"] if too_long else []
     left_out, folder = (*splits.left_out, *long), data_folder

@@ -143,7 +143,7 @@ def test_ctrl_c_says_how_to_go_on(trained, corpus, tmp_path):
         for number, chunk in enumerate(some):
             if number == 2:
                 raise KeyboardInterrupt
-            yield chunk, run.Answers(wanted.decode().splitlines()[number * 4 : number * 4 + 4], [], [])
+            yield chunk, run.Answers(wanted.decode().splitlines()[number * 4 : number * 4 + 4], [], [], [])
 
     with pytest.raises(ftor.errors.FtorError, match=r"stopped; --resume continues .*out\.jsonl"):
         run.predict_corpus(chunks.read_chunks([corpus], "text", Report()), interrupted, out, Report())

@@ -69,9 +69,11 @@ def given_chunks(texts: Sequence[str]) -> Iterator[Chunk]:
 
 def stream_chunks(file: BinaryIO, name: str, report: Report, path: str | None = None) -> Iterator[Chunk]:
     """Chunks of the lines of a stream. `path` is that of the file, if it is one."""
-    lines, start = stream_lines(file, name, report), 0
+    lines, start, warned = stream_lines(file, name, report), 0, False
     while some := list[Line](islice(lines, LINES)):
         end = some[-1].end
+        if not warned:
+            warned = _warn_of_tab(some, name, report)
         span = None if path is None else Span(path, start, end)
         yield Chunk(name, some[0].number, tuple(line.text for line in some), end - start, span)
         start = end
@@ -127,6 +129,17 @@ def _table_chunks(path: Path, column: str, report: Report) -> Iterator[Chunk]:
         start += len(texts)
     if not start:
         _warn_of_none(str(path), report)
+
+
+def _warn_of_tab(lines: Iterable[Line], name: str, report: Report) -> bool:
+    """Warn of the first line with a tab between words, and say whether there is one."""
+    line = next((line for line in lines if "\t" in line.text.strip()), None)
+    if line is not None:
+        report.warn(
+            f"{name}:{line.number}: a tab: this looks like pairs (source, tab, target), but all words of a "
+            "line are read as one sentence; `cut -f1` gives the sources, and ftor evaluate takes pairs"
+        )
+    return line is not None
 
 
 def _warn_of_none(name: str, report: Report) -> None:

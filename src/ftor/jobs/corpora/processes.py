@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from typing import Any
 
 from ftor.errors import FtorError
 from ftor.jobs.corpora.chunks import Chunk
@@ -114,13 +115,13 @@ class _Workers:
                 pass
 
 
-def _ask(worker: "subprocess.Popen[str]", chunk: Chunk) -> dict[str, list[str]] | None:
+def _ask(worker: "subprocess.Popen[str]", chunk: Chunk) -> dict[str, Any] | None:
     """Give a chunk to a process, and wait for its reply. None if it has ended."""
     assert worker.stdin is not None
     assert worker.stdout is not None
     with suppress(OSError, ValueError):  # ValueError: a reply that was cut off, or a pipe that is closed
         worker.stdin.write(json.dumps(chunk.texts) + "\n")
         worker.stdin.flush()
-        reply: dict[str, list[str]] = json.loads(worker.stdout.readline())
+        reply: dict[str, Any] = json.loads(worker.stdout.readline())
         return reply
     return None

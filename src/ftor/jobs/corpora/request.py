@@ -85,12 +85,14 @@ class Answers(NamedTuple):
     Attributes:
         records: those of its lines, as JSON.
         warnings: what the model warned of.
-        unknown: words that training did not have, each once, unless the model can copy them.
+        unknown: words that training did not have, each once, without those that outputs copy.
+        foreign: the rows of lines most of whose words the model cannot read.
     """
 
     records: list[str]
     warnings: list[str]
     unknown: list[str]
+    foreign: list[int]
 
 
 def shown_source(text: str) -> str:
@@ -128,7 +130,13 @@ class Predictor:
             min_confidence=request.min_confidence,
             report=report,
         )
-        unknown = dict.fromkeys(word for prediction in predictions for word in prediction.unknown)
+        unknown = dict.fromkeys(word for prediction in predictions for word in prediction.foreign)
+        predicted = [row for row, problem in enumerate(problems) if not problem]
+        foreign = [
+            row
+            for row, one in zip(predicted, predictions, strict=True)
+            if one.error is None and self._model.is_foreign(one)
+        ]
         self._model.forget_words()
         if report.texts and not self._warned:  # of new words without vectors, which later chunks have, too
             self._warned = True
@@ -141,7 +149,7 @@ class Predictor:
             for text, problem in zip(texts, problems, strict=True)
         ]
         lines = [json.dumps(record, ensure_ascii=False) for record in records]
-        return Answers(lines, warnings, [] if self._model.config.model.copies else list(unknown))
+        return Answers(lines, warnings, list(unknown), foreign)
 
     def _problem(self, text: str) -> str:
         """Why a line cannot be predicted from. Empty if it can."""

@@ -50,12 +50,12 @@ def predict_corpus(
                 for _, answers in zip(before.first, results, strict=False):
                     before.check(answers[1].records)
             with output:
-                for chunk, (records, warnings, unknown) in results:
+                for chunk, (records, warnings, unknown, foreign) in results:
                     for warning in [text for text in warnings if text not in warned]:
                         report.warn(warning)
                         warned.add(warning)
                     output.write(records)
-                    tally.add(chunk, records, unknown)
+                    tally.add(chunk, records, unknown, foreign)
                     count.advance(chunk.size)
     except KeyboardInterrupt:
         more = "" if path is None or is_parquet(path) else f"; --resume continues {path}"

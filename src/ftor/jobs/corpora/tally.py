@@ -29,9 +29,15 @@ class Tally:
         self._problems: list[str] = []
         self._others: list[_Range] = []
         self._unknown: dict[str, None] = {}
+        self._foreign, self._first_foreign = 0, ""
 
-    def add(self, chunk: Chunk, records: Sequence[str], unknown: Sequence[str] = ()) -> None:
-        """Count the records of a chunk, and its unknown words."""
+    def add(
+        self, chunk: Chunk, records: Sequence[str], unknown: Sequence[str] = (), foreign: Sequence[int] = ()
+    ) -> None:
+        """Count the records of a chunk, its unknown words, and the rows that mostly consist of them."""
+        if foreign and not self._foreign:
+            self._first_foreign = chunk.place(foreign[0], json.loads(records[foreign[0]])["source"])
+        self._foreign += len(foreign)
         if len(self._unknown) < WORDS_COUNTED:
             self._unknown.update(dict.fromkeys(unknown))
         for row, text in enumerate(records):
@@ -76,6 +82,12 @@ class Tally:
             more = "more than " * (len(words) >= WORDS_COUNTED)
             shown = ", ".join(words[:WORDS_SHOWN]) + (", …" if len(words) > WORDS_SHOWN else "")
             report.warn(f"{more}{counted(len(words), 'unknown word')}, which training did not have: {shown}")
+        if self._foreign:
+            which = "the first is " * (self._foreign > 1) + self._first_foreign
+            report.warn(
+                f"{self._foreign} of {counted(self.count, 'sentence')}: the model knows less than half of "
+                f"the words, so the answer is a guess; {which}"
+            )
 
     def _named_others(self) -> list[str]:
         """The lines that fail beside the first few, and how many there are beside those."""

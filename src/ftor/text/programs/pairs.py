@@ -1,7 +1,7 @@
 """Pairs whose targets are in units instead of tokens: trees of programs, or tokens that come together."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ftor.grammar import Grammar
@@ -12,7 +12,7 @@ from ftor.text.programs.parsing import ProgramError
 from ftor.text.programs.rules import GRAMMAR, RuleUnits
 from ftor.text.programs.tokens import TOKENS, TokenUnits
 from ftor.text.programs.units import UnitSettings
-from ftor.text.reading import Pair
+from ftor.text.reading import Pair, listed_problems
 
 AUTO = "auto"
 """Find the notation from the targets."""
@@ -39,6 +39,7 @@ class Learned:
             lines stand in the way.
         tokens, length: mean number of tokens, and of units, of a training target.
         types: the number of different units of the training targets.
+        unwritable: by split, why targets of these lines do not come back. Training has none.
     """
 
     units: TargetUnits | None
@@ -47,6 +48,7 @@ class Learned:
     tokens: float = 0.0
     length: float = 0.0
     types: int = 0
+    unwritable: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         if self.units is None:
@@ -57,9 +59,11 @@ class Learned:
             lengths += " (a token ends at a space, and can have several brackets, keys and words)"
         return f"{what}, {lengths}; there are {self.types} units"
 
-    def tell(self, report: Report) -> None:
-        """Say it, or warn of it."""
+    def tell(self, report: Report, files: Mapping[str, object] | None = None) -> None:
+        """Say it, or warn of it. `files` has the file of each split."""
         (report.warn if self.unexpected else report.say)(f"targets: {self}")
+        for split, problems in self.unwritable.items():
+            warn_of_unwritable((files or {}).get(split, split), problems, report)
 
 
 def learn_programs(
@@ -69,7 +73,9 @@ def learn_programs(
     copying: bool,
     grammar: Grammar | None = None,
 ) -> Learned:
-    """Learn the units of the training targets, if all targets of all splits can be written in them.
+    """Learn the units of the training targets, if all of them can be written in units.
+
+    Targets of other splits that cannot be written cost only themselves: see `Learned.unwritable`.
 
     Args:
         notation: the name of a notation, `AUTO`, `TOKENS` for targets that are no trees, or `GRAMMAR`.
@@ -93,17 +99,16 @@ def learn_programs(
         if notation == AUTO:
             return Learned(None, f"they are no programs:\n{_indented(str(error))}")
         return Learned(None, f"training is not {notation}: {error}", unexpected=True)
-    for split, pairs in splits.items():
-        for pair in pairs:
-            problem = _problem(units, pair)
-            if problem:
-                return Learned(None, f"of {split} line {pair.line}: {problem}", unexpected=True)
+    unwritable = {split: unwritable_targets(units, pairs) for split, pairs in splits.items()}
+    for line, problem in unwritable.pop("train").items():
+        return Learned(None, f"of train line {line}: {problem}", unexpected=True)
     encoded = encode_pairs(units, train)
     return Learned(
         units,
         tokens=sum(len(pair.target) for pair in train) / len(train),
         length=sum(len(pair.target) for pair in encoded) / len(train),
         types=len({unit for pair in encoded for unit in pair.target}),
+        unwritable={split: problems for split, problems in unwritable.items() if problems},
     )
 
 
@@ -116,23 +121,28 @@ def target_text(pair: Pair, tokens: bool) -> str:
     return " ".join(pair.target) if tokens else pair.target_text
 
 
-def _problem(programs: TargetUnits, pair: Pair) -> str:
-    """Why a target would not come back to the letter, or nothing."""
-    text = target_text(pair, isinstance(programs, TokenUnits))
-    try:
-        written = programs.decode(programs.encode(text))
-    except ProgramError as error:
-        return str(error)
-    return "" if written == text else f"it would be written as {written!r}"
+def unwritable_targets(programs: TargetUnits, pairs: Iterable[Pair]) -> dict[int, str]:
+    """By line, why a target would not come back to the letter. Without those that would."""
+    return {pair.line: problem for pair in pairs if (problem := _encoded(programs, pair)[1])}
+
+
+def warn_of_unwritable(name: object, problems: Mapping[int, str], report: Report) -> None:
+    """Warn of targets that do not come back, with their file, `name`, and their lines."""
+    for message in listed_problems(name, problems):
+        report.warn(f"{message}; the model cannot write this target, which counts as wrong")
 
 
 def encode_pairs(programs: TargetUnits, pairs: Iterable[Pair]) -> list[Pair]:
-    """The pairs with targets in units. A target that is no program keeps its tokens."""
-    return [replace(pair, target=_units(programs, pair)) for pair in pairs]
+    """The pairs with targets in units. A target that would not come back to the letter keeps its tokens."""
+    return [replace(pair, target=_encoded(programs, pair)[0]) for pair in pairs]
 
 
-def _units(programs: TargetUnits, pair: Pair) -> tuple[str, ...]:
+def _encoded(programs: TargetUnits, pair: Pair) -> tuple[tuple[str, ...], str]:
+    """The units of a target, or its tokens and why it would not come back to the letter."""
+    text = target_text(pair, isinstance(programs, TokenUnits))
     try:
-        return tuple(programs.encode(target_text(pair, isinstance(programs, TokenUnits))))
-    except ProgramError:
-        return pair.target
+        units = tuple(programs.encode(text))
+        written = programs.decode(units)
+    except ProgramError as error:
+        return pair.target, str(error)
+    return (units, "") if written == text else (pair.target, f"it would be written as {written!r}")

@@ -63,6 +63,23 @@ def needs(
         yield from _longer_lists(split, pairs, train, programs)
 
 
+def unwritable(
+    splits: Mapping[str, Sequence[Pair]], problems: Mapping[str, Mapping[int, str]]
+) -> Iterator[Finding]:
+    """Findings about dev and test targets that do not come back to the letter, by split and line."""
+    others: tuple[Split, ...] = ("dev", "test")
+    for split in others:
+        pairs = splits[split]
+        bad = [pair for pair in pairs if pair.line in problems.get(split, ())]
+        if bad:
+            first = bad[0].line
+            text = (
+                f"{_share(bad, pairs)} {split} targets cannot be written as programs of training, and count "
+                f"as wrong: line {first}: {problems[split][first]}."
+            )
+            yield _finding(split, "programs", text, "Mend these lines.", bad)
+
+
 def _same(split: Split, pairs: Sequence[Pair], train: Sequence[Pair]) -> Iterator[Finding]:
     same = same_pairs(pairs, train)
     if len(same) <= SAME * len(pairs):

@@ -37,14 +37,14 @@ def look(
     """
     data_folders(data_folder)  # raises if it does not exist
     some = train[:: math.ceil(len(train) / MOST_PAIRS)]
-    splits = {"train": some, "dev": dev, "test": test}
-    programs, program_finding = _programs(splits, copying=True)
+    splits: dict[str, Sequence[Pair]] = {"train": some, "dev": dev, "test": test}
+    programs, program_findings = _programs(splits, copying=True)
     all_units = _units(programs, train)
     counts = copies.CopyCounts(_without_long(all_units))
     part: Part = "token" if programs is None else "unit"
     copying = copies.decide(counts, _new_copies(counts, _units(programs, dev)), part)
     if programs is not None and not copying.finding.settings.get("model.copying"):
-        programs, program_finding = _programs(splits, copying=False)
+        programs, program_findings = _programs(splits, copying=False)
         all_units = _units(programs, train)
     bound = length_bound(all_units)
     train_units = _without_long(all_units)
@@ -57,7 +57,7 @@ def look(
     findings = [
         sizes.by_size(train_units, part),
         sizes.max_fertility(need, train_units, part),
-        program_finding,
+        *program_findings,
         copying.finding,
         *copies.forms(counts),
         *copies.quotes(counts, isinstance(programs, Programs)),
@@ -105,31 +105,37 @@ def _new_copies(counts: copies.CopyCounts, dev: Sequence[Pair]) -> list[str]:
     return list(new)
 
 
-def _programs(splits: Mapping[str, Sequence[Pair]], copying: bool) -> tuple[TargetUnits | None, Finding]:
+def _programs(
+    splits: Mapping[str, Sequence[Pair]], copying: bool
+) -> tuple[TargetUnits | None, list[Finding]]:
     """How targets are read as programs, if they are, and what that gives."""
     learned = learn_programs(AUTO, splits, UnitSettings(), copying)
     if learned.units is None and not learned.unexpected:
         return _token_units(splits, copying)
-    return learned.units, Finding(
+    finding = Finding(
         kind="programs",
         text=f"Targets: {learned}.",
         warning=learned.unexpected,
         settings={"data.programs": "none" if learned.units is None else AUTO},
     )
+    return learned.units, [finding, *dev_and_test.unwritable(splits, learned.unwritable)]
 
 
-def _token_units(splits: Mapping[str, Sequence[Pair]], copying: bool) -> tuple[TargetUnits | None, Finding]:
+def _token_units(
+    splits: Mapping[str, Sequence[Pair]], copying: bool
+) -> tuple[TargetUnits | None, list[Finding]]:
     """Targets that are no programs: in units of tokens that come together, if that makes them far shorter."""
     train = splits["train"]
     finding = not_programs(train, {"data.programs": "none"})
     learned = learn_programs(TOKENS, splits, UnitSettings(), copying)
     if learned.units is None or finding.warning or learned.tokens < SHORTER * learned.length:
-        return None, finding
+        return None, [finding]
     text = (
         "Targets are plain tokens, but many of them always come together: "
         f"{learned.length:.1f} units each, not {learned.tokens:.1f} tokens."
     )
-    return learned.units, Finding(kind="programs", text=text, settings={"data.programs": TOKENS})
+    finding = Finding(kind="programs", text=text, settings={"data.programs": TOKENS})
+    return learned.units, [finding, *dev_and_test.unwritable(splits, learned.unwritable)]
 
 
 def _units(programs: TargetUnits | None, pairs: Sequence[Pair]) -> list[Pair]:
