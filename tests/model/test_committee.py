@@ -181,9 +181,14 @@ def test_lstms_alone_are_averaged_token_by_token(data, once, lstm, tmp_path):
     same(answers(ftor.load([lstm, lstm])), answers(ftor.load(lstm), confidence=False))
 
 
+def test_autoregressive_models_are_averaged_token_by_token(trained, run):
+    autoregressive = run("ar", model__decoder="autoregressive")
+    same(answers(ftor.load([autoregressive] * 2)), answers(ftor.load(autoregressive), confidence=False))
+    mixed = ftor.load([autoregressive, trained])  # it scores what the independent one writes
+    assert [type(one.network) for one in mixed.scorers] == [type(ftor.load(autoregressive).network)]
+
+
 def test_what_cannot_be_a_committee(trained, second, lstm, run):
-    with pytest.raises(FtorError, match="expected a transducer with an independent decoder, or an LSTM"):
-        ftor.load([run("ar", model__decoder="autoregressive")] * 2)
     with pytest.raises(FtorError, match=r"soup: .*run has other words or sizes than"):
         ftor.load([trained, lstm], committee="soup")
     with pytest.raises(FtorError, match="an empty list"):

@@ -16,12 +16,12 @@ FREE = Constraint()
 MEANS = ("log", "arithmetic")
 
 
-def committee(mean, copying=False, orders=ORDERS):
+def committee(mean, copying=False, orders=ORDERS, decoder="independent"):
     """Give transducers of several orders, and the committee of them."""
     members = []
     for seed, order in enumerate(orders):
         torch.manual_seed(seed)
-        network, vocabularies = transducer(order, "independent", copying)
+        network, vocabularies = transducer(order, decoder, copying)
         members.append(network)
     return members, Committee(members, mean).eval(), vocabularies
 
@@ -121,3 +121,55 @@ def test_losses_are_means():
     batch = whole_batch(vocabularies, PAIRS)
     wanted = sum(member(batch).tokens for member in members) / len(members)
     assert torch.allclose(network(batch).tokens, wanted)
+
+
+def scores_after(members, batch, mean, written, length):
+    """Log-probabilities of the next token after `written`, each member asked alone."""
+    lengths = torch.tensor([length])
+    each = []
+    for member in members:
+        writer = member.writer(batch, member.read(batch), lengths)
+        for choice in written:
+            writer.advance(torch.tensor([choice]))
+        each.append((writer.next()[0].double() + FLOOR).log().tolist())
+    scores = [mean_of(some, mean) for some in zip(*each, strict=True)]
+    return [math.log(max(math.exp(one) - FLOOR, 1e-300)) for one in scores]
+
+
+@pytest.mark.parametrize("mean", MEANS)
+@pytest.mark.parametrize("copying", [False, True])
+def test_autoregressive_members_agree_on_each_token(mean, copying):
+    members, network, vocabularies = committee(mean, copying, decoder="autoregressive")
+    batch = vocabularies.source_batch([("b", "a")])
+    (length,) = best_lengths(members, batch, mean, 1)
+    written, total = (), length_scores(members, batch, mean)[length]
+    for _ in range(length):
+        scores = scores_after(members, batch, mean, written, length)
+        best = max(range(len(scores)), key=scores.__getitem__)
+        written, total = (*written, best), total + scores[best]
+    with torch.no_grad():
+        (answer,) = network.decode(batch, 1)
+        (scored,) = network.score(batch, [answer.choices])
+    assert tuple(answer.choices) == written
+    assert answer.score == pytest.approx(total, abs=1e-4)
+    assert sum(scored.tokens) + scored.length == pytest.approx(total, abs=1e-4)
+
+
+@pytest.mark.parametrize("mean", MEANS)
+def test_the_beam_of_autoregressive_members_has_all_outputs_if_it_is_wide(mean):
+    members, network, vocabularies = committee(mean, decoder="autoregressive")
+    batch = vocabularies.source_batch([("b",)])
+    (length,) = best_lengths(members, batch, mean, 1)
+    found = {(): length_scores(members, batch, mean)[length]}
+    for _ in range(length):
+        found = {
+            (*written, choice): score + more
+            for written, score in found.items()
+            for choice, more in enumerate(scores_after(members, batch, mean, written, length))
+        }
+    with torch.no_grad():
+        scores, choices = network.beam_tokens(batch, network.read(batch), torch.tensor([length]), len(found))
+    wanted = sorted(found.items(), key=lambda item: -item[1])[:5]
+    assert [tuple(one) for one in choices[0, :5].tolist()] == [written for written, _ in wanted]
+    of_length = length_scores(members, batch, mean)[length]
+    assert (scores[0, :5] + of_length).tolist() == pytest.approx([score for _, score in wanted], abs=1e-4)

@@ -84,8 +84,8 @@ class TransducerConfig(NetworkConfig):
 
     @model_validator(mode="after")
     def _members_have_probabilities_to_average(self) -> Self:
-        if self.members > 1 and (self.decoder != "independent" or self.rescorer != "none"):
-            raise ValueError('members: needs decoder = "independent" and rescorer = "none"')
+        if self.members > 1 and self.rescorer != "none":
+            raise ValueError('members: needs rescorer = "none"')
         return self
 
     @property

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, TypeVar
 
 import numpy as np
 import torch
@@ -33,6 +33,9 @@ from ftor.text.reading import Pair
 
 How = Literal["log", "arithmetic", "soup"]
 COMMITTEE_FILE = "committee.json"
+KINDS = ("independent", "autoregressive", "lstm")
+"""Decoders of models that can be averaged. Those of the first kind that there is lead a committee."""
+N = TypeVar("N", bound=Network)
 CANDIDATES = 20
 """Outputs of the transducers that other models score."""
 UNWRITABLE = -100.0
@@ -66,13 +69,12 @@ class Committee(Model):
         weights: Sequence[float] | None = None,
         folder: Path | None = None,
     ) -> None:
-        can_be_averaged = _transducers if any(map(_transducers, members)) else _lstms
-        leader = next((member for member in members if can_be_averaged(member)), None)
+        leader = min((one for one in members if _kind(one) is not None), key=_kind_number, default=None)
         if leader is None:
-            raise FtorError(
-                "committee: expected a transducer with an independent decoder, or an LSTM; found none"
-            )
-        averaged = [member for member in members if can_be_averaged(member) and _same_words(member, leader)]
+            raise FtorError("committee: expected a transducer or an LSTM; found none")
+        averaged = [
+            member for member in members if _kind(member) == _kind(leader) and _same_words(member, leader)
+        ]
         super().__init__(
             leader.config,
             leader.vocabularies,
@@ -250,26 +252,30 @@ def _soup(models: Sequence[Model]) -> Model:
     return first
 
 
-def _transducers(model: Model) -> list[Transducer]:
-    """The transducers of a model that can be averaged with others before the search."""
-    if isinstance(model.network, CommitteeNetwork):
-        return model.network.transducers
-    is_exact = type(model.network) is Transducer and model.network.config.decoder == "independent"
-    return [cast(Transducer, model.network)] if is_exact else []
+def _kind(model: Model) -> str | None:
+    """What a model can be averaged with: models of the same kind, one of `KINDS`."""
+    network = model.network
+    if isinstance(network, CommitteeNetwork) or type(network) is Transducer:
+        return network.config.decoder
+    return "lstm" if isinstance(network, LSTMMembers | LSTMSeq2Seq) else None
 
 
-def _lstms(model: Model) -> list[LSTMSeq2Seq]:
-    """The LSTMs of a model, if it is one or several of them."""
-    if isinstance(model.network, LSTMMembers):
-        return model.network.lstms
-    return [model.network] if isinstance(model.network, LSTMSeq2Seq) else []
+def _kind_number(model: Model) -> int:
+    return KINDS.index(str(_kind(model)))
 
 
 def _averaged(models: Sequence[Model], mean: Mean) -> Network:
     """The network of models that can be averaged."""
-    if _transducers(models[0]):
-        return CommitteeNetwork([one for model in models for one in _transducers(model)], mean)
-    return LSTMMembers([lstm for model in models for lstm in _lstms(model)])
+    networks = [model.network for model in models]
+    if _kind(models[0]) == "lstm":
+        return LSTMMembers([one for network in networks for one in _members(network, LSTMSeq2Seq)])
+    return CommitteeNetwork([one for network in networks for one in _members(network, Transducer)], mean)
+
+
+def _members(network: Network, kind: type[N]) -> list[N]:
+    """The members of a network, or the network itself."""
+    found = network.members if isinstance(network, CommitteeNetwork | LSTMMembers) else [network]
+    return [one for one in found if isinstance(one, kind)]
 
 
 def _same_words(model: Model, other: Model) -> bool:

@@ -14,6 +14,7 @@ from ftor.networks.alignment import Alignment, Reading
 from ftor.networks.network import FLOOR, Losses
 from ftor.networks.searching import SearchingNetwork
 from ftor.networks.transducer import Transducer
+from ftor.networks.writing import JointWriter
 from ftor.nn import PretrainedEmbedding
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
@@ -54,13 +55,13 @@ class Readings(NamedTuple):
 
 
 class Committee(SearchingNetwork[Readings]):
-    """Transducers with independent decoders that read and write the same words.
+    """Transducers that read and write the same words.
 
     P(l|x) and, for each length, P(y_o|x,l) of each token are the means over the members. The search is that
-    of a single transducer, so it is exact.
+    of a single transducer, so it is exact if decoders are independent.
 
     Args:
-        members: the transducers, with the same ids and the same `max_fertility`.
+        members: the transducers, with the same ids, `max_fertility` and `decoder`.
         mean: "log" takes the mean of log (P + FLOOR) of tokens and of log P(l|x), "arithmetic" that of the
             probabilities.
     """
@@ -103,7 +104,17 @@ class Committee(SearchingNetwork[Readings]):
     def token_probabilities(self, batch: SourceBatch, reading: Readings, lengths: Tensor) -> Tensor:
         """The mean of P(y_o | x, l) of each choice, (B, L, V or V + n·C)."""
         both = zip(self.transducers, reading.members, strict=True)
-        p = torch.stack([member.token_probabilities(batch, own, lengths) for member, own in both])
+        return self._averaged(
+            torch.stack([one.token_probabilities(batch, own, lengths) for one, own in both])
+        )
+
+    def writer(self, batch: SourceBatch, reading: Readings, lengths: Tensor) -> JointWriter:
+        """The members, which agree on each token by the mean of its probabilities."""
+        both = zip(self.transducers, reading.members, strict=True)
+        return JointWriter([one.writer(batch, own, lengths) for one, own in both], self._averaged)
+
+    def _averaged(self, p: Tensor) -> Tensor:
+        """The mean over the first dimension."""
         if self.mean == "arithmetic":
             return p.mean(0)
         return ((p + FLOOR).log().mean(0).exp() - FLOOR).clamp(min=0)

@@ -12,6 +12,7 @@ from ftor.networks import decoding
 from ftor.networks.decoding import R
 from ftor.networks.n_best import best_first, n_best_outputs, with_answer
 from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Network, Output, TokenScores
+from ftor.networks.writing import Writer, beam, write
 from ftor.nn.padding import padded_rows
 from ftor.text.batches import Batch, SourceBatch
 
@@ -36,19 +37,32 @@ class SearchingNetwork(Network, Generic[R]):
         Not for autoregressive decoders, in which it depends on the tokens before.
         """
 
+    @abstractmethod
+    def writer(self, batch: SourceBatch, reading: R, lengths: Tensor) -> Writer:
+        """What writes outputs of `lengths` (B,) with an autoregressive decoder."""
+
+    @property
+    def is_autoregressive(self) -> bool:
+        """Whether each token depends on those before it."""
+        return self.config.decoder == "autoregressive"
+
     def best_tokens(self, batch: SourceBatch, reading: R, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """The most likely choices and their probabilities, (B, L) each."""
+        """The most likely choices and their probabilities, (B, L) each; if need be given those before."""
+        if self.is_autoregressive:
+            return write(self.writer(batch, reading, lengths))
         p, best = self.token_probabilities(batch, reading, lengths).max(-1)
         return best, p
 
     def given_tokens(self, batch: SourceBatch, reading: R, lengths: Tensor, choices: Tensor) -> Tensor:
         """The probabilities (B, L) of `choices` (B, L)."""
+        if self.is_autoregressive:
+            return write(self.writer(batch, reading, lengths), choices)[1]
         p = self.token_probabilities(batch, reading, lengths)
         return p.gather(-1, choices[..., None]).squeeze(-1)
 
     def beam_tokens(self, batch: SourceBatch, reading: R, lengths: Tensor, n: int) -> tuple[Tensor, Tensor]:
         """Likely outputs of an autoregressive decoder: log-probabilities (B, n) and choices (B, n, L)."""
-        raise TypeError("only autoregressive decoders need a beam")
+        return beam(self.writer(batch, reading, lengths), lengths, n)
 
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
         """The best output among those of the k most likely lengths; see `ftor.networks.decoding`."""
@@ -60,8 +74,7 @@ class SearchingNetwork(Network, Generic[R]):
         allowed = self.allowed_lengths(batch, constraint)
         found = n_best_outputs(self, batch, k, n, constraint.search and constraint.n_best, allowed)
         ranked = [best_first(some) for some in found]
-        greedy = self.config.decoder == "autoregressive"
-        rows = [row for row, some in enumerate(ranked) if greedy or not some]
+        rows = [row for row, some in enumerate(ranked) if self.is_autoregressive or not some]
         if rows:  # the answer is not the best of the beam, or the grammar derives nothing
             left = batch.take(torch.tensor(rows, device=batch.source.device))
             answers = SearchingNetwork.decode(self, left, k, constraint)

@@ -13,6 +13,7 @@ from ftor.networks.alignment import Alignment, Reading, fertility_loss
 from ftor.networks.inputs import Input, Inputs, context_gate
 from ftor.networks.network import FLOOR, Losses
 from ftor.networks.searching import SearchingNetwork
+from ftor.networks.writing import DecoderWriter
 from ftor.nn import (
     AutoregressiveDecoder,
     BiLSTM,
@@ -228,74 +229,11 @@ class Transducer(SearchingNetwork[Reading]):
         alignment = self.align(reading, lengths).marginals
         return self._mixture(batch, self.decoder(reading.context).exp(), alignment)
 
-    def best_tokens(self, batch: SourceBatch, reading: Reading, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """As of all networks. With an autoregressive decoder, each is the best given those before it."""
-        if isinstance(self.decoder, AutoregressiveDecoder):
-            return self._write(batch, reading, lengths)
-        return super().best_tokens(batch, reading, lengths)
-
-    def given_tokens(self, batch: SourceBatch, reading: Reading, lengths: Tensor, choices: Tensor) -> Tensor:
-        """As of all networks. With an autoregressive decoder, each given those before it."""
-        if isinstance(self.decoder, AutoregressiveDecoder):
-            return self._write(batch, reading, lengths, choices)[1]
-        return super().given_tokens(batch, reading, lengths, choices)
-
-    def _write(
-        self, batch: SourceBatch, reading: Reading, lengths: Tensor, given: Tensor | None = None
-    ) -> tuple[Tensor, Tensor]:
-        """Choices and their probabilities given those before them, (B, L) each.
-
-        They are the `given` choices (B, L), or else the best ones.
-        """
-        decoder = self.decoder
-        assert isinstance(decoder, AutoregressiveDecoder)
+    def writer(self, batch: SourceBatch, reading: Reading, lengths: Tensor) -> DecoderWriter:
+        """See `SearchingNetwork.writer`."""
+        assert isinstance(self.decoder, AutoregressiveDecoder)
         alignment = self.align(reading, lengths).marginals
-        state = decoder.start(reading.context)
-        choices, probabilities = [], []
-        for o in range(alignment.shape[-1]):
-            translations = decoder.step(reading.context, state).exp()
-            mixture = self._mixture(batch, translations, alignment[..., o : o + 1])
-            if given is None:
-                p, choice = mixture.squeeze(1).max(-1)
-            else:
-                choice = given[:, o]
-                p = mixture.squeeze(1).gather(-1, choice[:, None]).squeeze(-1)
-            state = decoder.advance(state, batch.as_trained(choice))
-            choices.append(choice)
-            probabilities.append(p)
-        return torch.stack(choices, 1), torch.stack(probabilities, 1)
-
-    def beam_tokens(
-        self, batch: SourceBatch, reading: Reading, lengths: Tensor, n: int
-    ) -> tuple[Tensor, Tensor]:
-        """Likely outputs in a beam of width n: log-probabilities (B, n), −inf for none; choices (B, n, L)."""
-        decoder = self.decoder
-        assert isinstance(decoder, AutoregressiveDecoder)
-        alignment = self.align(reading, lengths).marginals
-        B, L = len(lengths), alignment.shape[-1]
-        # Row b·n + r is the r-th output of source b.
-        rows = torch.arange(B, device=lengths.device).repeat_interleave(n)
-        wide, context, alignment = batch.take(rows), reading.context[rows], alignment[rows]
-        state = decoder.start(context)
-        scores = context.new_full((B, n), -torch.inf)
-        scores[:, 0] = 0
-        choices = torch.zeros(B, n, 0, dtype=torch.int64, device=lengths.device)
-        for o in range(L):
-            translations = decoder.step(context, state).exp()
-            log_p = self._mixture(wide, translations, alignment[..., o : o + 1]).squeeze(1).log()
-            past = torch.full_like(log_p[0], -torch.inf)
-            past[0] = 0
-            log_p = torch.where((o < lengths)[rows, None], log_p, past)
-            totals = (scores[..., None] + log_p.view(B, n, -1)).flatten(1)
-            # Stable, so that equal outputs always come in the same order.
-            scores, places = (some[:, :n] for some in totals.sort(dim=1, descending=True, stable=True))
-            parents, added = places // log_p.shape[-1], places % log_p.shape[-1]
-            added = added.masked_fill(scores.isneginf(), 0)  # fills the beam, and may be no choice at all
-            flat = (parents + torch.arange(B, device=lengths.device)[:, None] * n).flatten()
-            choices = torch.cat([choices.flatten(0, 1)[flat].view(B, n, o), added[..., None]], -1)
-            state = tuple(part[flat] for part in state)  # type: ignore[assignment]
-            state = decoder.advance(state, wide.as_trained(added.flatten()))
-        return scores, choices
+        return DecoderWriter(self.decoder, reading.context, alignment, batch, self._mixture)
 
     def _mixture(self, batch: SourceBatch, translations: Tensor, alignment: Tensor) -> Tensor:
         """P(y_o | x, l) of each class: (B, L, V); with copying then of each copy: (B, L, V + n·C).

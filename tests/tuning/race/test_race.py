@@ -185,7 +185,7 @@ def test_candidates_train_on_recombined_pairs_and_the_leader_also_without(plan):
     plain = {entry.candidate for entry in started if not entry.candidate.endswith("+recombined")}
     assert plain == {leader, "lstm"}
     again = replace(plan, folder=plan.folder / "again")
-    race, _ = raced(again, lambda entry: 0.6 if entry.candidate == leader else score(entry) - 0.1)
+    race, _ = raced(again, lambda entry: 0.6 if entry.candidate == leader else score(entry) - 0.2)
     assert race.winner == leader
 
 
@@ -239,6 +239,14 @@ def test_of_candidates_that_are_equally_wrong_the_one_with_the_smallest_loss_win
 def test_of_equal_ones_that_with_recombined_pairs_wins_because_it_has_seen_longer_ones(plan):
     race, _ = raced(replace(plan, recombines=True), lambda entry: 1.0)
     assert race.winner == f"{order(plan)[0]}+recombined"
+
+
+@pytest.mark.parametrize(("loss", "wins"), [(0.03, True), (0.2, False)])
+def test_recombined_pairs_are_left_out_only_if_the_winner_is_worse_with_them(tmp_path, loss, wins):
+    plan = replace(make_plan(tmp_path), recombines=True)
+    race, _ = raced(plan, lambda entry: 0.9 - loss * entry.candidate.endswith("+recombined"))
+    assert race.winner.endswith("+recombined") == wins
+    assert race.promised == pytest.approx(0.9 - loss * wins)
 
 
 def test_a_final_model_below_its_promise_is_trained_with_other_seeds(plan):
@@ -311,7 +319,7 @@ def test_the_model_moves_into_its_folder_with_its_choice(plan, tmp_path):
         ("taught", 0.8, 0.8, 2),
         ("taught", 0.8, 0.7, 1),  # together they are worse
         ("taught", 1.0, 1.0, 1),  # one of them is enough
-        ("autoregressive", 0.8, 0.8, 1),  # has no probabilities that could be averaged
+        ("autoregressive", 0.8, 0.8, 2),
     ],
 )
 def test_two_models_of_hard_pairs_write_together(
@@ -340,7 +348,7 @@ def test_two_models_of_hard_pairs_write_together(
     assert choice.settings.get("model.members", 1) == members
     assert ("write together" in choice.reason) == (members == 2)
     assert choice.kept
-    can_be_joined = winner == "taught" and share < 1.0
+    can_be_joined = share < 1.0
     assert joined == ([f"final-{winner}-0", f"final-{winner}-2"] if can_be_joined else [])
 
 

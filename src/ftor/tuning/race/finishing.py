@@ -49,7 +49,7 @@ def _joined(race: Race, data_folder: Path | None) -> Path | None:
     """
     assert race.final is not None
     model = race.plan.config(race.final).model
-    could = isinstance(model, TransducerConfig) and (model.decoder, model.rescorer) == ("independent", "none")
+    could = isinstance(model, TransducerConfig) and model.rescorer == "none"
     could = could and not any(map(_sets_members, race.plan.overrides))
     entries = [entry for entry in race.finals if race.results[entry].problem is None][:MEMBERS]
     if not could or len(entries) < MEMBERS or race.promised is None or race.promised >= ALL_RIGHT:

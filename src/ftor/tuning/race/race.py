@@ -14,7 +14,7 @@ from ftor.reporting import SILENT, Report, percent
 from ftor.training.collapse import collapse
 from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ
 from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RESULTS_FILE, RUNGS, SEEDS, Entry, Plan, kept
-from ftor.tuning.race.results import Imagined, RaceClock, Result, better_without_grammar, is_below
+from ftor.tuning.race.results import Imagined, RaceClock, Result, better_without_grammar, is_alike, is_below
 
 ALL_RIGHT = 0.995
 """Share of right held-out pairs that more training cannot improve."""
@@ -160,17 +160,17 @@ class Race(Workload):
         finalists = contenders[:FINALISTS]
         if finalists[0].endswith(RECOMBINED):
             finalists.append(finalists[0].removesuffix(RECOMBINED))
-        if not early:
-            finalists = self._with_seq2seq(finalists)
+        if not early and SEQ2SEQ in plan.candidates:  # nobody gets less than it would give
+            finalists.append(SEQ2SEQ)
         seeds = [plan.seed + number for number in range(SEEDS)]
         stages = [epochs, min(LONGER * epochs, plan.epochs)] if early else [plan.epochs]
         for epochs in stages:
             finalists = yield from self._proven(finalists, seeds, epochs, 1 if early else FINALISTS)
-            self.promised = self._worst(finalists[0], seeds, epochs)
+            winner = yield from self._with_longer_pairs(finalists[0], seeds, epochs)
+            self.winner, self.promised = winner, self._worst(winner, seeds, epochs)
             if self.promised >= ALL_RIGHT:
                 break
-        self.winner = finalists[0]
-        found = [self.results[self._entry(self.winner, seed, epochs)] for seed in seeds]
+        found = [self.results[self._entry(winner, seed, epochs)] for seed in seeds]
         if better_without_grammar(found):
             self._report.warn(f"{self.winner} {better_without_grammar(found)}; try --grammar none")
         return min(max(2 * epochs, plan.epochs // 3), plan.epochs)
@@ -204,6 +204,18 @@ class Race(Workload):
             return []
         transducers = [self.plan.rescored(name) for name in best if name != SEQ2SEQ]
         return [name for name in transducers[:1] if name is not None]
+
+    def _with_longer_pairs(
+        self, name: str, seeds: list[int], epochs: int
+    ) -> Generator[list[Entry], None, str]:
+        """The candidate with recombined pairs, if it is hardly worse: few held-out pairs are longer."""
+        other, pairs = name + RECOMBINED, sum(self.plan.held_out.values())
+        is_known = self._trusts_made and self._entry(other, seeds[0], epochs) in self.results
+        for some in (seeds[:1], seeds) if is_known else ():
+            yield from self._trained([other], some, epochs)
+            if not is_alike(self._worst(other, some, epochs), self._worst(name, some, epochs), pairs):
+                return name
+        return other if is_known else name
 
     def _check_made(self, names: list[str], seed: int, epochs: int) -> None:
         """Go on with real pairs alone if a candidate is clearly worse on them when it trains on made ones."""
@@ -254,10 +266,6 @@ class Race(Workload):
     def _entry(self, name: str, seed: int, epochs: int) -> Entry:
         """The run of a candidate, with another seed if it has collapsed with this one."""
         return self.plan.entry(name, self._other_seeds.get((name, seed), seed), epochs)
-
-    def _with_seq2seq(self, names: list[str]) -> list[str]:
-        """The plain seq2seq is always a finalist: nobody gets less than it would give."""
-        return [*names, SEQ2SEQ] if SEQ2SEQ in self.plan.candidates else names
 
     def _expected(self, name: str, epochs: int, before: int) -> float:
         """The score at the next rung, if it gains as much as since the last one."""

@@ -79,6 +79,11 @@ def is_below(score: float, other: float, count: int) -> bool:
     return score < other - 2 * math.sqrt(other * (1 - other) / max(count, 1)) - TOLERANCE
 
 
+def is_alike(score: float, other: float, count: int) -> bool:
+    """Whether a share of so many pairs is below another one by no more than their standard error."""
+    return score >= other - math.sqrt(2 * other * (1 - other) / max(count, 1))
+
+
 def better_without_grammar(found: Iterable[Result]) -> str:
     """That a candidate is right more often without the grammar, if it is so with every seed; or nothing."""
     pairs = [(one.without_grammar, one.score) for one in found if one.without_grammar is not None]
