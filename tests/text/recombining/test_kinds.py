@@ -39,8 +39,10 @@ def test_units_that_are_not_one_tree_are_refused(programs, units):
         read_nodes(units, programs)
 
 
-def test_things_numbers_and_properties_are_kinds_and_filters_are_of_the_kind_of_what_they_filter(trees):
-    kinds = Kinds(list(trees), list(trees.values()))
+def test_things_numbers_and_properties_are_kinds_and_filters_are_of_the_kind_of_what_they_filter(
+    programs, trees
+):
+    kinds = Kinds(list(trees), list(trees.values()), programs)
     found = {node.unit: kinds.of(units, node) for units, nodes in trees.items() for node in nodes}
     assert found["cups"] == found["pots"] == found["where"]
     assert found["1"] == found["2"] != found["cups"]
@@ -59,7 +61,7 @@ def test_things_numbers_and_properties_are_kinds_and_filters_are_of_the_kind_of_
     ],
 )
 def test_new_programs_have_each_unit_where_training_has_it(programs, trees, text, fits):
-    kinds = Kinds(list(trees), list(trees.values()))
+    kinds = Kinds(list(trees), list(trees.values()), programs)
     assert kinds.fit(read_nodes(programs.encode(text), programs)) == fits
 
 
@@ -76,3 +78,24 @@ def test_new_programs_have_each_unit_where_training_has_it(programs, trees, text
 def test_words_at_a_seam_are_together_in_training(sentence, seam, fluent):
     ngrams = NGrams([text.split() for text in ("show big red pots", "all the big red cups")])
     assert ngrams.are_fluent(sentence.split(), [seam]) == fluent
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("( list ( or ( where pots red ) ( near cups pots ) ) )", True),
+        ("( list ( or cups ( or pots ( where cups red ) ) ) )", True),
+        ("( list ( near ( or cups pots ) cups ) )", False),  # `cups or pots near cups` would be this program
+        ("( list ( or ( or cups pots ) cups ) )", False),
+    ],
+)
+def test_modifiers_stand_only_where_training_would_have_them(text, fits):
+    things = ["cups", "pots", "( where cups red )", "( where pots red )"]
+    near = [f"( near {one} {other} )" for one in things for other in things]
+    either = [f"( or {one} {other} )" for one in (*things, *near) for other in (*things, *near)]
+    either += [f"( or {one} {other} )" for one in things for other in either[:20]]
+    texts = [f"( list {one} )" for one in (*things, *near, *either)]
+    programs = Programs.learn(texts, settings=UnitSettings(count=1000))
+    trees = {tuple(programs.encode(text)): read_nodes(programs.encode(text), programs) for text in texts}
+    kinds = Kinds(list(trees), list(trees.values()), programs)
+    assert kinds.fit(read_nodes(programs.encode(text), programs)) == fits

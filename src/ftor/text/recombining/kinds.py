@@ -7,16 +7,20 @@ from itertools import combinations
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.programs.codec import CLOSE_NAME
 from ftor.text.programs.nodes import Child, Node, Units
-from ftor.text.programs.units import REST, slots
+from ftor.text.programs.units import REST, Symbol, owners, slots
 
 Context = tuple[Units, Units] | tuple[str, int]
 Slot = tuple[str, int]
 """A unit and the number of one of its slots."""
+Argument = tuple[Symbol, int]
+"""A symbol and which of its children."""
 SHARED = 2
 """So many shared contexts make two bases one kind."""
 ROOT: Slot = ("", 0)
 MODIFIER = ""
 """Stands for all units that modify subtrees of their own kind."""
+EXPECTED = 5.0
+"""A modifier may not stand where chance would have put it so often, but training never has it."""
 
 
 def read_nodes(target: Sequence[str], programs: Programs) -> list[Node]:
@@ -58,7 +62,8 @@ class Kinds:
     can both be the value of a filter, but hardly of the same filter.
     """
 
-    def __init__(self, targets: Sequence[Units], trees: Sequence[Sequence[Node]]) -> None:
+    def __init__(self, targets: Sequence[Units], trees: Sequence[Sequence[Node]], programs: Programs) -> None:
+        self._programs = programs
         self._base_slots: dict[str, int] = {}
         self._parents: dict[Units, Units] = {}
         contexts: dict[Units, set[Context]] = defaultdict(set)
@@ -68,6 +73,11 @@ class Kinds:
         self._find_base_slots(targets, trees, contexts)
         self._join_bases(targets, trees)
         self._seen = {edge for nodes in trees for edge in self._edges(nodes)}
+        self._modifiers = Counter(edge for nodes in trees for edge in self._modifier_edges(nodes))
+        self._arguments, self._heads = Counter[Argument](), Counter[Symbol]()
+        for (argument, head), count in self._modifiers.items():
+            self._arguments[argument] += count
+            self._heads[head] += count
 
     def of(self, target: Units, node: Node) -> Units:
         """The kind of a subtree of training."""
@@ -80,8 +90,19 @@ class Kinds:
         return [child for child in children if self.of(target, child) == kind]
 
     def fit(self, nodes: Sequence[Node]) -> bool:
-        """Whether training has each unit, or for a modifier another modifier, in the same slot."""
-        return all(edge in self._seen for edge in self._edges(nodes))
+        """Whether training has each unit, or for a modifier another modifier, in the same slot.
+
+        A modifier may not stand where training should have it by chance, but never has it. If no program has
+        `( near ( or A B ) C )`, then `A or B near C` means something else.
+        """
+        if not all(edge in self._seen for edge in self._edges(nodes)):
+            return False
+        return all(edge in self._modifiers or self._is_rare(*edge) for edge in self._modifier_edges(nodes))
+
+    def _is_rare(self, argument: Argument, head: Symbol) -> bool:
+        """Whether a modifier could be missing in an argument by chance."""
+        expected = self._arguments[argument] * self._heads[head] / max(self._modifiers.total(), 1)
+        return expected < EXPECTED
 
     def _find_base_slots(
         self,
@@ -133,6 +154,15 @@ class Kinds:
         for node in nodes:
             for child in node.children:
                 yield (node.unit, child.slot), self._role(child.node.unit)
+
+    def _modifier_edges(self, nodes: Sequence[Node]) -> Iterator[tuple[Argument, Symbol]]:
+        """Each modifier that is no item of a list, with the argument that it is."""
+        for node in nodes:
+            arguments = owners(self._programs.unit(node.unit))
+            for child in node.children:
+                head = self._programs.unit(child.node.unit)[0]
+                if not child.is_item and child.node.unit in self._base_slots and isinstance(head, Symbol):
+                    yield arguments[child.slot], head
 
     def _role(self, unit: str) -> str:
         return MODIFIER if unit in self._base_slots else unit

@@ -115,7 +115,9 @@ class Recombiner:
         self._programs = programs
         targets = [pair.target for pair in pairs]
         trees = [self._read(pair) for pair in pairs]
-        self._kinds = GrammarKinds(trees) if isinstance(programs, GrammarTrees) else Kinds(targets, trees)
+        self._kinds = (
+            GrammarKinds(trees) if isinstance(programs, GrammarTrees) else Kinds(targets, trees, programs)
+        )
         self._ngrams = NGrams(pair.source for pair in pairs)
         self._sources = {pair.source for pair in pairs}
         self._longest = max(map(len, targets))
