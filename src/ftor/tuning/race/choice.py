@@ -5,7 +5,7 @@ from pathlib import Path
 from ftor.files import write_text
 from ftor.reporting import percent
 from ftor.tuning.look.findings import Record, Value
-from ftor.tuning.race.candidates import MEMBERS, SEQ2SEQ
+from ftor.tuning.race.candidates import MEMBERS, RECOMBINED, SEQ2SEQ
 from ftor.tuning.race.race import Race
 
 CHOICE_FILE = "choice.json"
@@ -115,6 +115,8 @@ class Choice(Record):
         if others:
             best = max(others, key=lambda run: run.score)
             text += f" The best other candidate was {best.candidate}, {percent(best.score)}."
+            if best.candidate + RECOMBINED == self.winner and best.score > self.promised:
+                text += " That may be chance, and recombined pairs teach longer outputs."
         if self.winner == SEQ2SEQ:
             text += (
                 " No transducer was better, so you get a plain seq2seq: "

@@ -21,21 +21,27 @@ JOINED = "joined"
 
 
 def finish(race: Race, folder: Path, data_folder: Path | None = None) -> Choice:
-    """Put the model of a race that has come to its end into `folder`, and remove the other runs."""
+    """Put the model of a race that has come to its end into `folder`, and remove all runs.
+
+    If this is stopped, it can be done once more: the runs stay until the model is finished.
+    """
     assert race.final is not None
     final = race.plan.folder / "runs" / race.final.run
     problem = race.results[race.final].problem
     if problem is not None:
         raise FtorError(f"{race.final.run}: {problem}")
     joined = _joined(race, data_folder)
-    for file in sorted((joined or final).iterdir(), key=lambda file: file.name == METRICS_FILE):
-        file.replace(folder / file.name)  # the metrics last: they say that the model is finished
+    found = joined or final
+    for file in found.iterdir():
+        if file.name != METRICS_FILE:
+            shutil.copy(file, folder)
     _name_held_out(folder, race.plan.folder.name)
     held_out = race.plan.held_out
     if any(held_out.values()) and not held_out.get("dev"):
         _take_confidence(race, folder)
     choice = Choice.of(race, race.plan.members(race.final) if joined is None else MEMBERS)
     choice.write(folder)
+    (found / METRICS_FILE).replace(folder / METRICS_FILE)  # with it the model is finished
     shutil.rmtree(race.plan.folder / "runs")
     return choice
 
@@ -57,8 +63,9 @@ def _joined(race: Race, data_folder: Path | None) -> Path | None:
     runs = race.plan.folder / "runs"
     folders, joined = [runs / entry.run for entry in entries], runs / JOINED
     shutil.rmtree(joined, ignore_errors=True)  # of a race that was stopped here
-    single = race.results[race.final]
-    score = join(folders, joined, data_folder) if can_join(folders) else 0.0
+    if not can_join(folders):
+        return None
+    single, score = race.results[race.final], join(folders, joined, data_folder)
     if score < single.score:
         return None
     race.results[race.final] = replace(single, score=score)
@@ -81,7 +88,7 @@ def _take_confidence(race: Race, folder: Path) -> None:
     for entry in sorted(rivals, key=lambda entry: (-entry.epochs, entry.seed)):
         path = race.plan.folder / "runs" / entry.run / CONFIDENCE_FILE
         if path.exists():
-            path.replace(folder / CONFIDENCE_FILE)
+            shutil.copy(path, folder)
             return
 
 

@@ -11,7 +11,6 @@ from ftor.errors import FtorError
 from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import SILENT, Report, percent
-from ftor.training.collapse import collapse
 from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ
 from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RESULTS_FILE, RUNGS, SEEDS, Entry, Plan, kept
 from ftor.tuning.race.results import Imagined, RaceClock, Result, better_without_grammar, is_alike, is_below
@@ -20,6 +19,8 @@ ALL_RIGHT = 0.995
 """Share of right held-out pairs that more training cannot improve."""
 LONGER = 4
 """If a candidate that was all right early is not so with another seed, it trains so many times as long."""
+EARLY = 2
+"""Then the race has time left: the winner trains on all pairs for so many times the epochs, if wanted."""
 BEHIND = 0.1
 """A run that collapsed has another try if its score is so far below the best."""
 OTHER_SEEDS = 1000
@@ -173,7 +174,7 @@ class Race(Workload):
         found = [self.results[self._entry(winner, seed, epochs)] for seed in seeds]
         if better_without_grammar(found):
             self._report.warn(f"{self.winner} {better_without_grammar(found)}; try --grammar none")
-        return min(max(2 * epochs, plan.epochs // 3), plan.epochs)
+        return max(plan.epochs, min(EARLY * plan.epochs, plan.wanted)) if early else plan.epochs
 
     def _proven(
         self, names: list[str], seeds: list[int], epochs: int, at_once: int
@@ -208,14 +209,20 @@ class Race(Workload):
     def _with_longer_pairs(
         self, name: str, seeds: list[int], epochs: int
     ) -> Generator[list[Entry], None, str]:
-        """The candidate with recombined pairs, if it is hardly worse: few held-out pairs are longer."""
+        """The candidate with recombined pairs, if it is hardly worse: few held-out pairs are longer.
+
+        It may not be worse than the plain seq2seq.
+        """
         other, pairs = name + RECOMBINED, sum(self.plan.held_out.values())
-        is_known = self._trusts_made and self._entry(other, seeds[0], epochs) in self.results
-        for some in (seeds[:1], seeds) if is_known else ():
+        if not self._trusts_made or self._entry(other, seeds[0], epochs) not in self.results:
+            return name
+        for some in (seeds[:1], seeds):
             yield from self._trained([other], some, epochs)
-            if not is_alike(self._worst(other, some, epochs), self._worst(name, some, epochs), pairs):
+            worst, best = (self._worst(one, some, epochs) for one in (other, name))
+            plain = [self.results.get(self._entry(SEQ2SEQ, seed, epochs)) for seed in some]
+            if not is_alike(worst, best, pairs) or any(one and self.counted(one) > worst for one in plain):
                 return name
-        return other if is_known else name
+        return other
 
     def _check_made(self, names: list[str], seed: int, epochs: int) -> None:
         """Go on with real pairs alone if a candidate is clearly worse on them when it trains on made ones."""
@@ -312,18 +319,11 @@ class Race(Workload):
 
     def finished(self, status: Status, record: dict[str, Any]) -> str:
         """Keep the result."""
-        dev = record.get("dev_grammar") or record["dev"]
-        seconds = record["seconds"] + record["dev_seconds"]
         log = read_json_lines(status.job.folder / "log.jsonl")
-        loss, collapsed = log[record["best_epoch"] - 1]["dev_loss"], bool(collapse(log))
-        score, real, pairs = dev["exact_match"], None, self.plan.held_out
-        made = None if self._entries[status.job].final else record.get("test_grammar") or record.get("test")
-        if made and self._trusts_made and self._real_pairs:
-            right = score * sum(pairs.values()) - made["exact_match"] * pairs[MADE]
-            real = right / self._real_pairs
-        plain = record["dev"]["exact_match"] if record.get("dev_grammar") else None
-        self._keep(status, Result(score, loss, seconds, None, collapsed, real, plain))
-        return percent(score)
+        has_made = self._trusts_made and not self._entries[status.job].final
+        result = Result.of(record, log, self.plan.held_out if has_made else {})
+        self._keep(status, result)
+        return percent(result.score)
 
     def failed(self, status: Status, reason: str) -> None:
         """A candidate that fails has lost."""

@@ -3,9 +3,11 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ftor.reporting import percent
-from ftor.tuning.race.plan import START_SECONDS, Entry, Plan
+from ftor.training.collapse import collapse
+from ftor.tuning.race.plan import MADE, START_SECONDS, Entry, Plan
 
 TOLERANCE = 0.02
 """A share of the pairs may be below another one by chance, and by so much."""
@@ -32,6 +34,37 @@ class Result:
     collapsed: bool = False
     real: float | None = None
     without_grammar: float | None = None
+
+    @classmethod
+    def of(
+        cls, record: Mapping[str, Any], log: Sequence[Mapping[str, Any]], held_out: Mapping[str, int]
+    ) -> "Result":
+        """The result of a run that has come to its end.
+
+        Args:
+            record: its metrics. Those of test are those of the held-out pairs that were made.
+            log: its epochs.
+            held_out: how many pairs of each kind were held out; empty if real ones need not be told apart.
+        """
+        dev, made = (
+            record.get("dev_grammar") or record["dev"],
+            record.get("test_grammar") or record.get("test"),
+        )
+        score, pairs = dev["exact_match"], sum(held_out.values())
+        real_pairs = pairs - held_out.get(MADE, 0)
+        real = (
+            (score * pairs - made["exact_match"] * held_out[MADE]) / real_pairs
+            if made and real_pairs
+            else None
+        )
+        return cls(
+            score,
+            loss=log[record["best_epoch"] - 1]["dev_loss"],
+            seconds=record["seconds"] + record["dev_seconds"],
+            collapsed=bool(collapse(log)),
+            real=real,
+            without_grammar=record["dev"]["exact_match"] if record.get("dev_grammar") else None,
+        )
 
 
 class Imagined(dict[Entry, Result]):
