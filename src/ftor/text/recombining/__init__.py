@@ -10,7 +10,7 @@ pair in another one is replaced by a third: `substituting`. Sentences are chaine
 `chaining`, and so are those whose programs are items of a list: `root_lists`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ftor.grammar import Grammar
@@ -41,13 +41,10 @@ def recombined(
         iterations: EM iterations of the aligner.
     """
     if isinstance(programs, Programs):
+        accepts = _accepts(pairs, programs)
         chained = chained_lists(pairs, programs, count, seed, iterations)
-        made = Recombiner(pairs, programs, iterations).draw(count, seed)
-        if programs.notation.name == "json":  # to both, the keys of an object are items of a list
-            grammar = Grammar.parse(inferred_grammar(pairs, programs))
-            chained, made = (
-                [pair for pair in some if grammar.accepts(pair.target)] for some in (chained, made)
-            )
+        chained = [pair for pair in chained if accepts(pair.target)]
+        made = Recombiner(pairs, programs, iterations, accepts).draw(count, seed)
         return _mixed(chained, made, count)
     if isinstance(programs, RuleUnits):
         return recombined_by_rules(pairs, programs, count, seed, iterations)
@@ -56,6 +53,13 @@ def recombined(
     made = _mixed(chained, replaced, count)
     text = " ".join if programs is None else programs.decode
     return [replace(pair, target_text=text(pair.target)) for pair in made]
+
+
+def _accepts(pairs: Sequence[Pair], programs: Programs) -> Callable[[Sequence[str]], bool]:
+    """Whether a program may be made. To recombiners, the keys of a JSON object are items of a list."""
+    if programs.notation.name != "json":
+        return lambda _: True
+    return Grammar.parse(inferred_grammar(pairs, programs)).accepts
 
 
 def _mixed(chained: list[Pair], others: list[Pair], count: int) -> list[Pair]:

@@ -1,7 +1,7 @@
 """Takes training pairs apart and draws recombined pairs."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal, NamedTuple
@@ -109,10 +109,17 @@ class Recombiner:
         pairs: training pairs with targets in units, or in tokens if a grammar says what the trees are.
         programs: the units, or the trees of a grammar that derives all targets.
         iterations: EM iterations of the aligner.
+        accepts: whether a program may be made.
     """
 
-    def __init__(self, pairs: Sequence[Pair], programs: Programs | GrammarTrees, iterations: int) -> None:
-        self._programs = programs
+    def __init__(
+        self,
+        pairs: Sequence[Pair],
+        programs: Programs | GrammarTrees,
+        iterations: int,
+        accepts: Callable[[Units], bool] = lambda _: True,
+    ) -> None:
+        self._programs, self._accepts = programs, accepts
         targets = [pair.target for pair in pairs]
         trees = [self._read(pair) for pair in pairs]
         self._kinds = (
@@ -299,8 +306,8 @@ class Recombiner:
             text = self._programs.decode(target)
         except ProgramError:
             return None
-        if tuple(self._programs.encode(text)) != target:  # new neighbours may be one unit
-            return None
+        if tuple(self._programs.encode(text)) != target or not self._accepts(target):
+            return None  # new neighbours may be one unit
         return Pair(source, target, pair.line, target_text=text)
 
 
