@@ -107,6 +107,16 @@ def test_programs_are_measured_in_units_and_numbers_are_copied():
     assert found.copies.numbers_copied == 1
 
 
+def test_numbers_that_are_all_frequent_may_be_copied_or_not():
+    hours = [
+        (f"wake me at {hour} on {day}", f"( alarm {hour} {day} )") for hour in range(1, 9) for day in "mtwf"
+    ]
+    found = look(pairs_of(hours))
+    assert found.copies.numbers_copied == 1
+    assert found.open == {"model.copying": (False, True)}
+    assert look(pairs_of([*hours, ("wake me at 9 on m", "( alarm 9 m )")])).settings["model.copying"] is True
+
+
 def test_units_are_those_of_a_model_that_does_not_copy_unless_it_should():
     draw = random.Random(0)
     sides = [(draw.choice("abc"), draw.choice("xyz")) for _ in range(100)]

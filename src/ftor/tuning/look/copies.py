@@ -19,6 +19,8 @@ RARE_COPIED = 0.3
 """Least share of the rare words that are copied."""
 NUMBERS_COPIED = 0.95
 NUMBER_TYPES = 5
+OFTEN = 3
+"""If every number stands in so many pairs, new pairs hardly have new numbers: they need not be copied."""
 OTHER_CASE = 0.1
 """Share of the copies that differ in case from which on case is ignored."""
 FAITHFUL_TYPES = 5
@@ -118,6 +120,7 @@ def decide(counts: CopyCounts, needed_later: Sequence[str], part: Part) -> Decis
     copies = counts.summary()
     rare = len(counts.rare_copied) >= RARE_TYPES and copies.rare_copied >= RARE_COPIED
     numbers = copies.number_types >= NUMBER_TYPES and copies.numbers_copied >= NUMBERS_COPIED
+    numbers = numbers and any(counts.pairs_with[number] < OFTEN for number in counts.number_types)
     forms = " ".join(one.rule for one in counts.forms if one.follows)
     if not (rare or numbers or needed_later or forms):
         return _no_evidence(counts, copies, part)
