@@ -1,8 +1,9 @@
 """Infers a grammar from programs: which units fill which slot gives types, and types become rules.
 
 A program is a list of units in prefix order. Each unit has open slots. A slot takes one subtree, or, if it is
-a rest slot, any number of subtrees up to the closing unit. Slots that share a filler share a type. Objects
-are rest slots whose subtrees are keys with values. Those of one kind have the same keys in the same order.
+a rest slot, any number of subtrees up to the closing unit. Slots that share a filler share a type. What is
+never nested has narrower types: see `nesting`. Objects are rest slots whose subtrees are keys with values.
+Those of one kind have the same keys in the same order.
 """
 
 from collections import Counter
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ftor.grammar.naming import START_NAME, Place, RuleNames, camel, type_names
+from ftor.grammar.nesting import never_nested
 from ftor.grammar.reading import COPY, GrammarError, Part, Rule
 from ftor.grammar.records import Record
 from ftor.grammar.unit_slots import KIND, REST, SLOT, START, SlotCounts, UnitSlots, plain
@@ -101,6 +103,13 @@ def infer(
     slot_names = {
         place: names[type_of[place]] + _suffix(place, kind, spelling) for place, kind in slots.items()
     }
+    missing = never_nested(counts, type_of, units) if generality == "typed" else {}
+    narrow: dict[tuple[Place, frozenset[str]], str] = {}  # types without functions that are never nested
+    for place in sorted(place for place, heads in missing.items() if heads and slots[place] == SLOT):
+        key = type_of[place], missing[place]
+        if key not in narrow:
+            narrow[key] = free.free(f"{names[key[0]]}In{camel(_labels([place], units)[place])}")
+        slot_names[place] = narrow[key]
     record_names = {kind: free.free(_record_name(records[kind])) for kind in sorted(set(ordered.values()))}
     slot_names |= {place: record_names[kind] for place, kind in ordered.items()}
     unit_count = len({plain(unit) for unit in used})
@@ -111,13 +120,20 @@ def infer(
     ]
     if start in {type_of[place] for place in slots if place != START}:
         lines += [f"{START_NAME} -> {names[start]}", ""]
-    for place in order:
+    rules = [(names[place], place, frozenset[str]()) for place in order]
+    for name, place, without in [*rules, *((name, *key) for key, name in narrow.items())]:
+        some = {unit: n for unit, n in fillers[place].items() if units.head(unit) not in without}
         alternatives = [
             (_alternative(unit, units, slot_names, spelling), count)
-            for unit, count in sorted(fillers[place].items(), key=lambda item: (-item[1], item[0]))
+            for unit, count in sorted(some.items(), key=lambda item: (-item[1], item[0]))
         ]
-        copies = sum(count for unit, count in fillers[place].items() if unit in copied)
-        lines += _rule(names[place], alternatives + [(COPY, copies)] * (copies > 0))
+        copies = sum(count for unit, count in some.items() if unit in copied)
+        if without:
+            left_out = {_title(unit, units) for unit in fillers[place] if unit not in some}
+            lines.append(
+                f"# {names[place]} without {', '.join(sorted(left_out))}, which training never has here."
+            )
+        lines += _rule(name, alternatives + [(COPY, copies)] * (copies > 0))
     lists = {slot_names[place]: type_of[place] for place, kind in slots.items() if kind == REST}
     sizes_of: dict[str, Counter[int]] = {name: Counter() for name in lists}
     for (place, size), count in found.sizes.items():
@@ -146,6 +162,11 @@ def _titles(used: Iterable[str], units: UnitSlots) -> dict[str, str]:
     if units.titles is None:
         return {unit: unit for unit in used if units.of(unit)}
     return {unit: units.titles.get(plain(unit), "") for unit in used}
+
+
+def _title(unit: str, units: UnitSlots) -> str:
+    """The text of the head of a unit, or the unit."""
+    return (units.titles or {}).get(plain(unit)) or plain(unit)
 
 
 def _labels(places: Iterable[Place], units: UnitSlots) -> dict[Place, str]:

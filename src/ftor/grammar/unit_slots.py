@@ -51,6 +51,15 @@ class UnitSlots:
         """The slots of a unit, whatever the kinds of the objects that it opens."""
         return self.slots.get(plain(unit), ())
 
+    def head(self, unit: str) -> str:
+        """The head of a unit."""
+        return self.heads.get(plain(unit), plain(unit))
+
+    def argument(self, place: Place) -> Place:
+        """The head that a slot belongs to, and which of its arguments the slot is."""
+        slot = plain(place[0]), place[1]
+        return self.owners.get(slot, slot)
+
     def fillings(self, program: Sequence[str]) -> list[Filling]:
         """Each slot of a program with what fills it. Raises `GrammarError` if it is not one tree."""
         root = Filling(-1, 0, [])

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
+from ftor.grammar.nesting import is_missing
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.programs.codec import CLOSE_NAME
 from ftor.text.programs.nodes import Child, Node, Units
@@ -19,8 +20,6 @@ SHARED = 2
 ROOT: Slot = ("", 0)
 MODIFIER = ""
 """Stands for all units that modify subtrees of their own kind."""
-EXPECTED = 5.0
-"""A modifier may not stand where chance would have put it so often, but training never has it."""
 
 
 def read_nodes(target: Sequence[str], programs: Programs) -> list[Node]:
@@ -97,12 +96,12 @@ class Kinds:
         """
         if not all(edge in self._seen for edge in self._edges(nodes)):
             return False
-        return all(edge in self._modifiers or self._is_rare(*edge) for edge in self._modifier_edges(nodes))
-
-    def _is_rare(self, argument: Argument, head: Symbol) -> bool:
-        """Whether a modifier could be missing in an argument by chance."""
-        expected = self._arguments[argument] * self._heads[head] / max(self._modifiers.total(), 1)
-        return expected < EXPECTED
+        total = self._modifiers.total()
+        return not any(
+            is_missing(self._arguments[argument], self._heads[head], total)
+            for argument, head in self._modifier_edges(nodes)
+            if (argument, head) not in self._modifiers
+        )
 
     def _find_base_slots(
         self,

@@ -1,0 +1,61 @@
+"""Functions that are never nested: precedence and the side of nesting, learned from programs."""
+
+from itertools import product
+
+import pytest
+
+from ftor.grammar import Grammar
+from ftor.grammar.inferring import infer
+from ftor.grammar.nesting import EXPECTED, is_missing
+from ftor.grammar.unit_slots import UnitSlots
+
+UNITS = UnitSlots({"list": "..", "or": "..", "near": "..", "big": "."}, "}")
+THINGS = [("cup",), ("pot",), ("big", "cup"), ("big", "big", "pot")]
+NEAR = [("near", *one, *other) for one, other in product(THINGS, THINGS)]
+NEAR += [("near", *one, *other) for one, other in product(THINGS, NEAR[:6])]
+EITHER = [("or", *one, *other) for one, other in product([*THINGS, *NEAR[9:16]], [*THINGS, *NEAR[9:16]])]
+EITHER += [("or", *one, *other) for one, other in product(THINGS, EITHER[:12])]
+PROGRAMS = [("list", *one, "2") for one in (*THINGS, *NEAR, *EITHER)]
+
+
+@pytest.fixture(scope="module")
+def grammar():
+    return Grammar.parse(infer(PROGRAMS, UNITS))
+
+
+def test_training_is_accepted(grammar):
+    assert all(grammar.accepts(program) for program in PROGRAMS)
+
+
+@pytest.mark.parametrize(
+    ("program", "is_accepted"),
+    [
+        ("or cup or pot or big cup near cup pot", True),  # longer than training
+        ("near big pot near cup near pot cup", True),
+        ("or or cup pot cup", False),
+        ("near or cup pot cup", False),
+        ("near near cup pot cup", False),
+        ("big or cup pot", False),
+        ("big near cup pot", False),
+        ("near cup or cup pot", False),
+    ],
+)
+def test_functions_nest_as_in_training(grammar, program, is_accepted):
+    assert grammar.accepts(["list", *program.split(), "2"]) == is_accepted
+
+
+def test_narrow_types_are_explained(grammar):
+    assert "without or, which training never has here" in grammar.text
+    assert "without near, or, which training never has here" in grammar.text
+
+
+def test_few_programs_exclude_nothing():
+    few = [("list", *one, "2") for one in (*THINGS, NEAR[0], EITHER[0])]
+    assert Grammar.parse(infer(few, UNITS)).accepts(["list", "near", "or", "cup", "pot", "cup", "2"])
+
+
+def test_what_chance_would_have_put_there_is_missing():
+    assert is_missing(50, 10, 100)
+    assert not is_missing(50, 9, 100)
+    assert is_missing(int(EXPECTED), 7, 7)
+    assert not is_missing(0, 0, 0)
