@@ -35,6 +35,7 @@ from ftor.training.data import TrainingData, check_grammar, wanted_alignments
 from ftor.training.devices import accelerator_for
 from ftor.training.drawing import Draws
 from ftor.training.evaluation import Evaluator, selection_key, shown_metrics
+from ftor.training.memory import keep_freed_memory
 from ftor.training.not_finite import TrainingError, not_finite
 from ftor.training.provenance import commit, machine, pretrained_used
 from ftor.training.resume import Snapshots, fingerprint
@@ -57,6 +58,7 @@ class Trainer:
     def __init__(self, config: Config, data: TrainingData, folder: Path, report: Report) -> None:
         self.config, self.data, self.folder, self.report = config, data, folder, report
         settings = config.training
+        keep_freed_memory()
         self._shown = shown_metrics(config, data.data_folder, report)
         self.accelerator = accelerator_for(config, folder)
         torch.manual_seed(settings.seed)
