@@ -1,6 +1,5 @@
 """A run: one training of an experiment, in a folder of its own."""
 
-import ctypes
 import shlex
 import sys
 from collections.abc import Sequence
@@ -103,7 +102,6 @@ class Run:
             return self._finished(report)
         most_threads = torch.get_num_threads()
         torch.set_num_threads(threads or 1)
-        _keep_freed_memory()
         _check_trackers(self.config)
         report = report if self.is_main_process else SILENT
         with _processes().main_process_first():  # it generates missing data for all
@@ -172,17 +170,3 @@ def free_folder(name: str, seed: int, folder: Path | None) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ConfigError(f"--out {folder}: the folder is not empty; use --resume to continue a run")
     return folder
-
-
-def _keep_freed_memory() -> None:
-    """Tell glibc to keep freed memory. New pages for every tensor take a tenth of a training step."""
-    if not sys.platform.startswith("linux"):
-        return
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (OSError, AttributeError):  # another C library
-        return
-    trim_threshold, top_pad, mmap_threshold = -1, -2, -3  # their numbers in malloc.h
-    mallopt(mmap_threshold, 1 << 30)
-    mallopt(trim_threshold, (1 << 31) - 1)
-    mallopt(top_pad, 64 << 20)
