@@ -225,6 +225,15 @@ def test_a_word_that_is_nearly_a_model_folder_is_named(trained, tmp_path, monkey
     assert "'miror-1' is read as a sentence; did you mean the model folder mirror-1?" in finished.err
 
 
+@pytest.mark.parametrize("given", ["home/", "./home", "../here/home"])
+def test_a_folder_that_was_given_was_not_meant_by_another_word(trained, tmp_path, monkeypatch, given):
+    shutil.copytree(trained, tmp_path / "here" / "home")
+    monkeypatch.chdir(tmp_path / "here")
+    finished = run_here("predict", given, "hone")
+    assert finished.code == 0
+    assert "model folder" not in finished.err
+
+
 def test_folders_that_may_not_be_read_are_not_looked_into(trained, tmp_path, monkeypatch):
     def refuse(self):
         raise PermissionError(13, "Permission denied", str(self))

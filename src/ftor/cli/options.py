@@ -170,11 +170,12 @@ def meant_model(models: list[str], sentence: str) -> str | None:
 
     if len(sentence.split()) != 1:
         return None
+    given = {Path(model).resolve() for model in models}
     try:
-        near = [path.name for path in Path().iterdir() if is_model(path.name)]
+        near = [path.name for path in Path().iterdir() if is_model(path.name) and path.resolve() not in given]
     except OSError:  # this folder, or one in it, may not be read
         return None
-    return nearest(sentence, [name for name in near if name not in models])
+    return nearest(sentence, near)
 
 
 def use_threads(threads: int) -> None:
