@@ -103,14 +103,14 @@ def named_grammar(source: str) -> "Grammar":
 
 
 def in_units(source: str, grammar: "Grammar") -> list[str]:
-    """A line that says that a grammar is over units, if it is. So texts are not in its words."""
-    from ftor.text.programs.grammars import is_in_units  # here for start-up time
+    """A line that says that a grammar seems to be over units, if it does. Texts are then not in its words."""
+    from ftor.text.programs.grammars import likely_unit  # here for start-up time
 
-    if not is_in_units(grammar):
+    unit = likely_unit(grammar)
+    if unit is None:
         return []
-    unit = next(word for word in grammar.terminals if "·" in word)
     advice = "give the model folder instead, or write it anew with ftor grammar infer --original"
-    return [f"{source}: the words of the grammar are units of programs, such as {unit!r}; {advice}"]
+    return [f"{source}: {unit!r} looks like a unit of programs; if the grammar is over units, {advice}"]
 
 
 def joins_quotes(source: str, grammar: "Grammar") -> bool:
