@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from ftor.grammar.records import SURE_KEYS, SURE_ORDER, Records
+from ftor.grammar.records import MOST_FREE, SURE_KEYS, SURE_ORDER, Records
 
 
 def records(objects):
@@ -20,7 +20,13 @@ def test_objects_that_share_a_key_are_of_one_kind():
 def test_keys_come_in_the_order_of_training():
     found = records(["ab", "bd", "acd", "ab", "ad"])
     assert found.kinds[0].ordered
-    assert [key for key in found.kinds[0].keys if key in "abd"] == ["a", "b", "d"]
+    assert found.kinds[0].groups == (("a",), ("b", "c"), ("d",))
+
+
+def test_many_keys_whose_order_is_not_shown_have_one():
+    keys = "bcdef"[: MOST_FREE + 1]
+    found = records([f"a{key}" for key in keys] * SURE_ORDER)
+    assert found.kinds[0].groups == tuple((key,) for key in f"a{keys}")
 
 
 @pytest.mark.parametrize("objects", [["ab", "ba"] * SURE_ORDER, ["aa"] * SURE_ORDER, ["ab", "bc", "ca"] * 5])
