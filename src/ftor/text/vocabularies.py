@@ -92,9 +92,14 @@ class Vocabularies:
         unknown = self.unknown(tokens)
         if self.copying is None or not unknown:
             return unknown
-        copies = {self.copying.key(token) for token in output}
-        copies |= {part for copy in copies for part in copy.split("_")}  # several words in a row
-        return tuple(token for token in unknown if copies.isdisjoint(self.copying.keys([token])))
+        copied = zip(output, self.copied(tokens, output), strict=True)
+        copies = {self.copying.key(token) for token, is_copy in copied if is_copy}
+        read: set[str] = set()
+        for place, written in enumerate(self.copying.written(tokens)):
+            if written is not None and self.copying.key(written) in copies:
+                first, more = divmod(place, self.copying.most_words)
+                read.update(tokens[first : first + more + 1])
+        return tuple(token for token in unknown if token not in read)
 
     def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
         """The class of each target token: that of a copy if training treats it as one, else its own."""
