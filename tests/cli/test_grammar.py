@@ -183,7 +183,13 @@ class TestJson:
         check = run_here("grammar", "check", units, "--pairs", in_json / "pairs.tsv")
         for finished in (check, run_here("grammar", "parse", units, JSON[0])):
             assert finished.code == 1
-            assert f"{units}: the words of the grammar are units of programs, such as" in finished.err
+            (line,) = [line for line in finished.err.splitlines() if line.startswith(f"{units}: '")]
+            assert "looks like a unit of programs; if the grammar is over units, give the model" in line
+
+    def test_a_dot_alone_is_no_unit(self, tmp_path):
+        (tmp_path / "dots.cfg").write_text("S -> '·' T\nT -> 'col·lecció'\n", "utf-8")
+        finished = run_here("grammar", "parse", tmp_path / "dots.cfg", "x")
+        assert "'col·lecció' looks like a unit of programs; if the grammar is over units" in finished.err
 
     def test_strings_have_no_blanks_at_their_ends(self, in_json):
         finished = run_here("grammar", "sample", in_json / "words.cfg", "--count", 20)

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from ftor.grammar.records import SURE_KEYS, SURE_ORDER, Records
+from ftor.grammar.records import MOST_FREE, SURE_KEYS, SURE_ORDER, Records
 
 
 def records(objects):
@@ -20,7 +20,13 @@ def test_objects_that_share_a_key_are_of_one_kind():
 def test_keys_come_in_the_order_of_training():
     found = records(["ab", "bd", "acd", "ab", "ad"])
     assert found.kinds[0].ordered
-    assert [key for key in found.kinds[0].keys if key in "abd"] == ["a", "b", "d"]
+    assert found.kinds[0].groups == (("a",), ("b", "c"), ("d",))
+
+
+def test_many_keys_whose_order_is_not_shown_have_one():
+    keys = "bcdef"[: MOST_FREE + 1]
+    found = records([f"a{key}" for key in keys] * SURE_ORDER)
+    assert found.kinds[0].groups == tuple((key,) for key in f"a{keys}")
 
 
 @pytest.mark.parametrize("objects", [["ab", "ba"] * SURE_ORDER, ["aa"] * SURE_ORDER, ["ab", "bc", "ca"] * 5])
@@ -34,7 +40,7 @@ def test_few_objects_show_no_order():
 
 
 def test_a_key_of_all_of_many_objects_is_required():
-    many = ["ab", *["a"] * (SURE_KEYS - 1)]
+    many = ["ab"] * SURE_ORDER + ["a"] * (SURE_KEYS - SURE_ORDER)
+    assert records(many).kinds[0].required == {"a"}
     assert not records([*many[:-1], ""]).kinds[0].required
     assert not records([*many[:-1], "b"]).kinds[0].required
-    assert records([*many, "ab", "ab", "ab", "ab"]).kinds[0].required == {"a"}

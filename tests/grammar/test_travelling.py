@@ -125,6 +125,14 @@ def test_a_sentence_closes_the_copies():
     assert gbnf.texts(grammar.export("gbnf", ["ann", "bo"]), 8) == {"ann", "bo", "find ann", "find bo"}
 
 
+@pytest.mark.parametrize("format_", ["lark", "gbnf"])
+def test_a_quote_with_a_rule_of_its_own_has_no_space_inside_either(format_):
+    direct = "S -> '{' '\"k\"' ':' '\"' W '\"' '}'\nW -> 'a' | 'b'"
+    by_name = "S -> '{' '\"k\"' ':' Q W Q '}'\nQ -> '\"'\nW -> 'a' | 'b'"
+    wanted = Grammar.parse(direct).export(format_, quotes=True)
+    assert Grammar.parse(by_name).export(format_, quotes=True) == wanted
+
+
 def test_odd_words_and_names_survive():
     words = ['"', "\\", "it's", 'a"b', "[x]", "%", "//", "#", "é", "|", "…", "'", "\\n"]
     alternatives = " | ".join("'" + word.replace("'", "''") + "'" for word in words)

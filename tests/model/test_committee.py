@@ -12,6 +12,7 @@ from ftor.errors import FtorError
 from ftor.model.committee import COMMITTEE_FILE, SHARES, UNWRITABLE, Committee, is_model
 from ftor.model.tensors import CheckpointError, load_tensors
 from ftor.text.reading import write_pairs
+from ftor.training.joining import join
 from support import tiny
 from support.tiny import run_here
 
@@ -108,6 +109,10 @@ class TestScorers:
             assert [text for text, _ in found] == wanted
             assert [s for _, s in found] == pytest.approx([totals[text] for text in wanted], abs=1e-4)
 
+    def test_a_model_of_two_members_counts_as_two(self, trained, second, lstm, tmp_path):
+        join([trained, second], tmp_path / "joined")
+        assert ftor.load([tmp_path / "joined", lstm]).weights == pytest.approx((2 / 3, 1 / 3))
+
     def test_weights_are_those_with_the_most_right_answers(self, trained, lstm, pairs):
         model = ftor.load([trained, lstm])
         model.fit_weights(pairs)
@@ -136,6 +141,10 @@ def test_a_folder_of_a_committee(trained, second, lstm, pairs, tmp_path):
     assert run_here("calibrate", tmp_path / "all", pairs).code == 0
     assert (tmp_path / "all" / COMMITTEE_FILE).read_text() == before
     assert run_here("evaluate", tmp_path / "all", pairs).code == 0
+    description = json.loads(before) | {"weights": [0.5, 0.25, 0.25]}
+    (tmp_path / "all" / COMMITTEE_FILE).write_text(json.dumps(description))
+    with pytest.raises(FtorError, match=r"committee.json: expected 2 weights, found 3, .* ftor calibrate"):
+        ftor.load(tmp_path / "all")
     (tmp_path / "all" / COMMITTEE_FILE).write_text("{}")
     with pytest.raises(CheckpointError, match=r"committee.json: not a committee"):
         ftor.load(tmp_path / "all")

@@ -71,8 +71,19 @@ class TestFrozen:
         found = again.predict([["a", "r"], ["a", "z"], ["r", "z"]], structure=False)
         assert [found[0].score, found[1].score] == pytest.approx([scores["r"], scores["z"]], abs=1e-5)
 
+    def test_words_that_are_not_in_the_file_are_unknown(self, frozen, vectors):
+        model = ftor.load(frozen, data_folder=vectors)
+        for _ in range(2):  # also when they have been added
+            (found,) = model.predict(["a z q r q"])
+            assert found.unknown == found.foreign == ("q", "r")
+            assert not model.is_foreign(model.predict(["a z q"])[0])
+            assert model.is_foreign(model.predict(["z q r"])[0])
+        model.forget_words()
+        assert not model.vocabularies.guessed
+
     def test_without_the_file_new_words_get_random_vectors(self, frozen, tmp_path):
         model = ftor.load(frozen, data_folder=tmp_path)
+        assert model.predict(["a z"])[0].unknown == ("z",)
         assert len({p.score for p in model.predict([["a", "z"], ["a", "q"]], structure=False)}) == 2
 
     def test_the_command_looks_in_the_data_folder_too(self, frozen, vectors, tmp_path, monkeypatch):

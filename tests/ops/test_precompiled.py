@@ -5,8 +5,9 @@ import zipfile
 import numba
 import numpy as np
 import pytest
-from numba.core.caching import FunctionCache
+from numba.core.caching import CacheImpl, CompileResultCacheImpl, FunctionCache
 
+from ftor.errors import FtorError
 from ftor.ops import precompiled, simd
 
 
@@ -118,6 +119,20 @@ def test_a_damaged_archive_compiles(archive, damage):
 def test_damaged_notes_compile(archive):
     replace_entry(archive, precompiled.ABOUT)
     assert run(np.float32) == COMPILED
+
+
+def test_the_archive_is_read_where_nothing_can_be_written(archive, monkeypatch):
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])  # as if no folder were writable
+    assert run(np.float32) == FOUND
+    assert run(np.float64) == COMPILED
+
+
+def test_code_that_numba_would_not_keep_is_refused(archive, monkeypatch):
+    before = archive.read_bytes()
+    monkeypatch.setattr(CompileResultCacheImpl, "check_cachable", lambda *_: False)
+    with pytest.raises(FtorError, match="twice: numba cannot keep its code for"):
+        precompiled.write_archive(archive.parent)
+    assert archive.read_bytes() == before
 
 
 def test_the_name_says_for_what_it_is(archive):

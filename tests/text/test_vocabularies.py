@@ -1,5 +1,6 @@
 """The vocabularies of a model."""
 
+import pytest
 import torch
 
 from ftor.text.batches import NO_CLASS
@@ -39,6 +40,27 @@ def test_some_tokens_are_never_copies():
     assert batch.copies.choices.tolist() == [[NO_CLASS, 5 + 1, 1, 3, 4]]
     assert batch.as_trained(torch.tensor([1])).tolist() == [1]
     assert batch.as_trained(torch.tensor([3])).tolist() == [COPY]
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "foreign"),
+    [
+        ("list the get zork", "get_list zork", ["list", "the", "get"]),
+        ("run zork", "get_list", ["zork"]),
+        ("run Zork", "get_list zork", []),
+        ("run to new york city", "get_list new_york", ["to", "city"]),
+        ("run run", "run", []),
+        ("top zork", "TOP", ["top", "zork"]),
+    ],
+)
+def test_unknown_words_are_foreign_unless_they_are_copied(source, output, foreign):
+    copying = Copying(any_case=True, never=frozenset({"TOP"}), forms=("snake",))
+    vocabularies = Vocabularies(["run"], ["get_list", "run", "TOP"], copying)
+    assert vocabularies.foreign(source.split(), output.split()) == tuple(foreign)
+
+
+def test_without_copying_all_unknown_words_are_foreign():
+    assert Vocabularies(["run"], ["run", "zork"]).foreign(["run", "zork"], ["zork"]) == ("zork",)
 
 
 def test_columns_are_the_choices_of_terminals_then_of_source_tokens():

@@ -103,14 +103,14 @@ def named_grammar(source: str) -> "Grammar":
 
 
 def in_units(source: str, grammar: "Grammar") -> list[str]:
-    """A line that says that a grammar is over units, if it is. So texts are not in its words."""
-    from ftor.text.programs.grammars import is_in_units  # here for start-up time
+    """A line that says that a grammar seems to be over units, if it does. Texts are then not in its words."""
+    from ftor.text.programs.grammars import likely_unit  # here for start-up time
 
-    if not is_in_units(grammar):
+    unit = likely_unit(grammar)
+    if unit is None:
         return []
-    unit = next(word for word in grammar.terminals if "·" in word)
     advice = "give the model folder instead, or write it anew with ftor grammar infer --original"
-    return [f"{source}: the words of the grammar are units of programs, such as {unit!r}; {advice}"]
+    return [f"{source}: {unit!r} looks like a unit of programs; if the grammar is over units, {advice}"]
 
 
 def joins_quotes(source: str, grammar: "Grammar") -> bool:
@@ -170,11 +170,12 @@ def meant_model(models: list[str], sentence: str) -> str | None:
 
     if len(sentence.split()) != 1:
         return None
+    given = {Path(model).resolve() for model in models}
     try:
-        near = [path.name for path in Path().iterdir() if is_model(path.name)]
+        near = [path.name for path in Path().iterdir() if is_model(path.name) and path.resolve() not in given]
     except OSError:  # this folder, or one in it, may not be read
         return None
-    return nearest(sentence, [name for name in near if name not in models])
+    return nearest(sentence, near)
 
 
 def use_threads(threads: int) -> None:

@@ -14,7 +14,7 @@ from typing import Literal
 from ftor.grammar.naming import START_NAME, Place, RuleNames, camel, type_names
 from ftor.grammar.nesting import never_nested
 from ftor.grammar.reading import COPY, GrammarError, Part, Rule
-from ftor.grammar.records import Record
+from ftor.grammar.records import Keys, Record
 from ftor.grammar.unit_slots import KIND, REST, SLOT, START, SlotCounts, UnitSlots, plain
 from ftor.grammar.writing import quoted
 
@@ -241,13 +241,36 @@ def _record_rules(
 ) -> list[str]:
     """The rules of an object with at least one key. `keys` are the names of the types of its keys."""
     separator = f"{quoted(spelling.separator)} " if spelling is not None and spelling.separator else ""
-    rests = [f"{name}Rest{number}" for number in range(1, len(keys) + 1)]
-    first = next((n for n, key in enumerate(record.keys) if key in record.required), len(keys) - 1)
-    rules = [f"{name} -> " + " | ".join(f"{keys[n]} {rests[n]}" for n in range(first + 1))]
-    for number, (rest, key, text) in enumerate(zip(rests, keys[1:], record.keys[1:], strict=False), 1):
-        skipped = "" if text in record.required else f" | {rests[number]}"
-        rules.append(f"{rest} -> {separator}{key} {rests[number]}{skipped}")
-    return [*rules, f"{rests[-1]} -> {quoted(close) if spelling is None else '()'}"]
+    end = quoted(close) if spelling is None else "()"
+    types = dict(zip(record.keys, keys, strict=True))
+    rests: dict[tuple[Keys, ...], str] = {}  # by the groups of keys that may still come
+    waiting: list[tuple[Keys, ...]] = []
+
+    def rest(groups: tuple[Keys, ...]) -> str:
+        if groups not in rests:
+            rests[groups] = f"{name}Rest{len(rests) + 1}"
+            waiting.append(groups)
+        return rests[groups]
+
+    def first_keys(groups: tuple[Keys, ...]) -> list[str]:
+        others = {key: tuple(other for other in groups[0] if other != key) for key in groups[0]}
+        return [
+            f"{types[key]} {rest((left, *groups[1:]) if left else groups[1:])}"
+            for key, left in others.items()
+        ]
+
+    starts: list[str] = []
+    for number, group in enumerate(record.groups):
+        starts += first_keys(record.groups[number:])
+        if record.required.intersection(group):
+            break
+    rules = [f"{name} -> {' | '.join(starts)}"]
+    for groups in waiting:  # which grows
+        choices = [separator + text for text in first_keys(groups)] if groups else [end]
+        if groups and record.required.isdisjoint(groups[0]):
+            choices.append(rest(groups[1:]))
+        rules.append(f"{rests[groups]} -> {' | '.join(choices)}")
+    return rules
 
 
 def count_programs(rules: Sequence[Rule], longest: int) -> list[int]:

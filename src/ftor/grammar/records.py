@@ -2,16 +2,18 @@
 
 import heapq
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from itertools import pairwise
+from itertools import chain, pairwise
 
 Keys = tuple[str, ...]
 SURE_ORDER = 5
 """So many objects with several keys must show their order."""
 SURE_KEYS = 20
 """So many objects must show that a key is in all of them."""
+MOST_FREE = 3
+"""Up to so many keys may come in any order. There is a rule for each set of them that can be left."""
 
 
 @dataclass(frozen=True)
@@ -19,14 +21,20 @@ class Record:
     """A kind of object.
 
     Attributes:
-        keys: in the order in which all objects of the kind have them.
+        groups: the keys in the order in which all objects of the kind have them. Those of one group may come
+            in any order. A required key is a group of its own.
         required: the keys that each object has.
         ordered: whether there is such an order. If not, keys may come in any order, and twice.
     """
 
-    keys: Keys
+    groups: tuple[Keys, ...]
     required: frozenset[str]
     ordered: bool
+
+    @property
+    def keys(self) -> Keys:
+        """All keys in order."""
+        return tuple(chain.from_iterable(self.groups))
 
 
 class Records:
@@ -72,9 +80,9 @@ def _record(objects: Mapping[Keys, int]) -> Record:
     shown = sum(count for keys, count in objects.items() if len(keys) > 1)
     order = _order(objects, middle)
     if order is None or (len(counts) > 1 and shown < SURE_ORDER):
-        return Record(tuple(sorted(counts)), frozenset(), ordered=False)
+        return Record((tuple(sorted(counts)),), frozenset(), ordered=False)
     required = frozenset(key for key in counts if counts[key] == total >= SURE_KEYS)
-    return Record(order, required, ordered=True)
+    return Record(tuple(_groups(order, objects)), required, ordered=True)
 
 
 def _order(objects: Iterable[Keys], middle: Mapping[str, float]) -> Keys | None:
@@ -98,3 +106,19 @@ def _order(objects: Iterable[Keys], middle: Mapping[str, float]) -> Keys | None:
         order.append(key)
         sorter.done(key)
     return tuple(order)
+
+
+def _groups(order: Keys, objects: Iterable[Keys]) -> Iterator[Keys]:
+    """The keys in order, and in one group up to `MOST_FREE` keys whose order objects do not determine."""
+    later: dict[str, set[str]] = {key: set() for key in order}
+    for keys in objects:
+        for before, after in pairwise(keys):
+            later[before].add(after)
+    for key in reversed(order):
+        later[key] = later[key].union(*(later[after] for after in later[key]))
+    begin = 0
+    for end in range(1, len(order) + 1):
+        if all(later[key].issuperset(order[end:]) for key in order[begin:end]):
+            free = order[begin:end]
+            yield from [free] if len(free) <= MOST_FREE else ((key,) for key in free)
+            begin = end

@@ -166,7 +166,7 @@ def write_characters(
     """
     style = STYLES[format_]
     if quotes:
-        style = replace(style, quotes=True)
+        style, rules = replace(style, quotes=True), _with_plain_quotes(rules)
     rows = joined(rules)
     first = rules[0].name
     empty = first in nullable_symbols([(rule.name, rule.parts) for rule in rules])
@@ -190,6 +190,17 @@ def write_characters(
     if any(isinstance(part, Words) and part.copy for rule in rules for part in rule.parts):
         lines += _copy_rule(style, sentence)
     return "\n".join(lines) + "\n"
+
+
+def _with_plain_quotes(rules: Sequence[Rule]) -> list[Rule]:
+    """Rules in which a name whose only string is a quote is that quote."""
+    alone: dict[Part, Part] = {
+        name: some[0].parts[0]
+        for name, some in _by_name(rules).items()
+        if len(some) == len(some[0].parts) == 1 and _word(some[0].parts[0]) in QUOTES
+    }
+    kept = (rule for rule in rules if rule.name not in alone or rule is rules[0])
+    return [replace(rule, parts=tuple(alone.get(part, part) for part in rule.parts)) for rule in kept]
 
 
 def _tails(row: Row) -> Iterator[Row]:
@@ -251,8 +262,12 @@ def _row(row: Row, names: Mapping[str, str], style: _Style, after: bool = False)
 
 def _spaces(parts: Sequence[Part], style: _Style) -> list[bool]:
     """Whether a space stands before each part."""
-    words = [part.words[0] if isinstance(part, Words) and len(part.words) == 1 else "" for part in parts]
-    return spaces_before(words) if style.quotes else [True] * len(parts)
+    return spaces_before([*map(_word, parts)]) if style.quotes else [True] * len(parts)
+
+
+def _word(part: Part) -> str:
+    """The word that a part is, or an empty string if it can be several."""
+    return part.words[0] if isinstance(part, Words) and len(part.words) == 1 and not part.copy else ""
 
 
 def spaces_before(words: Sequence[str]) -> list[bool]:

@@ -51,15 +51,15 @@ Candidates = Sequence[tuple[int, Alternative]]
 class Committee(Model):
     """Models that answer together. `ftor.load([a, b, c])` returns one.
 
-    The first transducer, and those that read and write the same words, are averaged before the exact search.
-    All other models score the outputs that these find, and the weighted mean of scores chooses. If there is
-    no transducer, LSTMs are averaged: each token has the mean of their probabilities.
+    The first model of the first of `KINDS` that there is leads. It is averaged with those of its kind that
+    read and write the same words. All other models score the outputs that these find, and the weighted mean
+    of scores chooses.
 
     Attributes:
         members: all models.
         mean: "log" or "arithmetic", of the transducers that are averaged.
         scorers: the members that score outputs.
-        weights: of the transducers together, then of each scorer. They sum to 1.
+        weights: of the averaged models together, then of each scorer. They sum to 1.
     """
 
     def __init__(
@@ -86,10 +86,19 @@ class Committee(Model):
         )
         self.members, self.mean = tuple(members), mean
         self.scorers = tuple(member for member in members if member not in averaged)
-        equal = [len(averaged) / len(members), *([1 / len(members)] * len(self.scorers))]
-        self.weights = tuple(equal if weights is None else weights)
-        if len(self.weights) != len(equal):
-            raise FtorError(f"committee: expected {len(equal)} weights, found {len(self.weights)}")
+        self.weights = self._equal_weights if weights is None else tuple(weights)
+        if len(self.weights) != 1 + len(self.scorers):
+            where = "committee" if folder is None else folder / COMMITTEE_FILE
+            raise FtorError(
+                f"{where}: expected {1 + len(self.scorers)} weights, found {len(self.weights)}, perhaps of "
+                "an older version; calibrate the members anew with ftor calibrate … --out DIR"
+            )
+
+    @property
+    def _equal_weights(self) -> tuple[float, ...]:
+        """Those with which each member counts the same. A model of two members counts as two."""
+        counts = [_size(self.network), *(_size(scorer.network) for scorer in self.scorers)]
+        return tuple(count / sum(counts) for count in counts)
 
     def save(self, folder: str | Path) -> None:
         """Write a folder that `ftor.load` reads, with the folders of all members in it."""
@@ -149,8 +158,7 @@ class Committee(Model):
             totals = scores @ np.array(weights)
             return sum(bool(right[places[totals[places].argmax()]]) for places in of_row.values())
 
-        weights = [1 / len(self.members)] * (1 + len(self.scorers))
-        weights[0] = 1 - sum(weights[1:])
+        weights = list(self._equal_weights)
         for number in range(1, len(weights)):
             tried = [_with_share(weights, number, share) for share in SHARES]
             weights = max(tried, key=lambda some: (count(some), -abs(some[number] - weights[number])))
@@ -276,6 +284,11 @@ def _members(network: Network, kind: type[N]) -> list[N]:
     """The members of a network, or the network itself."""
     found = network.members if isinstance(network, CommitteeNetwork | LSTMMembers) else [network]
     return [one for one in found if isinstance(one, kind)]
+
+
+def _size(network: Network) -> int:
+    """How many members a network has."""
+    return len(network.members) if isinstance(network, CommitteeNetwork | LSTMMembers) else 1
 
 
 def _same_words(model: Model, other: Model) -> bool:

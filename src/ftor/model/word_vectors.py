@@ -54,7 +54,7 @@ def add_words(
     """Add the new words of sentences to the source vocabulary, with their vectors.
 
     A word that is not in the file, or any word if there is no such file, gets a random vector. The vector
-    depends on the word only.
+    depends on the word only. Such words still count as unknown.
 
     Args:
         network: a network with pretrained vectors.
@@ -83,6 +83,7 @@ def add_words(
     network.add_vectors(torch.from_numpy(Vectors(by_word, size, mean, deviation).table(new)))
     for word in new:
         source.add(word)
+    vocabularies.guessed.update(word for word in new if word not in by_word)
 
 
 @lru_cache(maxsize=2)
@@ -96,3 +97,4 @@ def forget_words(network: Network, vocabularies: Vocabularies, kept: int) -> Non
     if network.vectors is not None:
         network.forget_vectors()
         vocabularies.source.keep(kept)
+        vocabularies.guessed.clear()

@@ -17,8 +17,11 @@ from typing import Any
 
 import llvmlite
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, NullCache
+from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
+
+from ftor.errors import FtorError
 
 FOLDER = Path(__file__).parent / "machine_code"
 ABOUT = "about.json"
@@ -32,19 +35,42 @@ class KernelCache(FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Find the version of a kernel for a signature, or None."""
-        target_context.refresh()
-        archive = find_archive(FOLDER, *_target(target_context))
-        found = None if archive is None else self._read(archive, sig, target_context)
+        found = _load(self._py_func, sig, target_context)
         return FunctionCache.load_overload(self, sig, target_context) if found is None else found
 
-    def _read(self, archive: Path, sig: Any, target_context: Any) -> Any:
-        # Archives are opened anew each time: processes that are forked would share an open file's position.
-        try:
-            with zipfile.ZipFile(archive) as file:
-                data = pickle.loads(file.read(_entry(self._py_func, sig)))
-            return self._impl.rebuild(target_context, data)
-        except Exception:  # not there, or damaged in any way: compiling is always possible
-            return None
+
+class WheelCache(NullCache):
+    """What the wheel brings of a kernel, where numba may write nothing."""
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Find the version of a kernel for a signature, or None."""
+        return _load(self._function, sig, target_context)
+
+
+def cache_of(function: Any) -> KernelCache | WheelCache:
+    """The cache of a kernel."""
+    try:
+        return KernelCache(function)  # type: ignore[no-untyped-call]
+    except RuntimeError:  # no folder can be written, neither that of the sources nor the user's cache
+        return WheelCache(function)
+
+
+def _load(function: Any, sig: Any, target_context: Any) -> Any:
+    """The version of a kernel that the wheel brings, or None."""
+    target_context.refresh()
+    archive = find_archive(FOLDER, *_target(target_context))
+    if archive is None:
+        return None
+    # Archives are opened anew each time: processes that are forked would share an open file's position.
+    try:
+        with zipfile.ZipFile(archive) as file:
+            data = pickle.loads(file.read(_entry(function, sig)))
+        return CompileResult._rebuild(target_context, *data)
+    except Exception:  # not there, or damaged in any way: compiling is always possible
+        return None
 
 
 def _target(target_context: Any) -> tuple[str, frozenset[str]]:
@@ -86,15 +112,22 @@ def _sources() -> str:
 
 
 def write_archive(folder: Path) -> Path:
-    """Write every version of a kernel that this process has compiled into an archive."""
+    """Write every version of a kernel that this process has compiled into an archive.
+
+    Raises:
+        FtorError: if code holds addresses of this process, so that numba itself would not keep it.
+    """
     context = kernels[0].targetctx
     context.refresh()
     triple, features = _target(context)
+    compiled = [(kernel, sig, result) for kernel in kernels for sig, result in kernel.overloads.items()]
+    for kernel, sig, result in compiled:
+        if not kernel._cache._impl.check_cachable(result):
+            raise FtorError(f"{kernel.py_func.__qualname__}: numba cannot keep its code for {sig}")
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / _name(triple)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr(ABOUT, json.dumps({"features": sorted(features), "sources": _sources()}))
-        for kernel in kernels:
-            for sig, result in kernel.overloads.items():
-                file.writestr(_entry(kernel.py_func, sig), dumps(result._reduce()))
+        for kernel, sig, result in compiled:
+            file.writestr(_entry(kernel.py_func, sig), dumps(result._reduce()))
     return path

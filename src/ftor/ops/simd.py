@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
-from ftor.ops.precompiled import KernelCache, kernels
+from ftor.ops.precompiled import cache_of, kernels
 
 WIDTH = 8
 _FUSED = ("contract",)  # lets LLVM fuse a product and a sum
@@ -274,7 +274,7 @@ _OPTIONS = {"nogil": True, "error_model": "numpy"}
 def kernel(function):
     """Compile a kernel on first use, keep it on disk, and let it run without the interpreter's lock.
 
-    A wheel may bring it compiled: see `precompiled`.
+    A wheel may bring it compiled: see `precompiled`. Where nothing can be written, it is not kept.
 
     Numba compiles again when the kernel's own file changes, but not when a file changes that it imports. Run
     `make clean` after a change of this module, of `splits`, of `dropout` or of `cyk.cpu`.
@@ -282,8 +282,8 @@ def kernel(function):
     Whoever uses a model for the first time waits for the compilation. Loops over numbers compile fast.
     Sorting, and assigning an array to a slice or to a row, take a second each.
     """
-    compiled = numba.njit(cache=True, no_cfunc_wrapper=True, **_OPTIONS)(function)
-    compiled._cache = KernelCache(function)
+    compiled = numba.njit(no_cfunc_wrapper=True, **_OPTIONS)(function)
+    compiled._cache = cache_of(function)
     kernels.append(compiled)
     return compiled
 

@@ -26,6 +26,7 @@ class Vocabularies:
 
     Attributes:
         reader: gives the vectors of source tokens in their context. None without a pretrained reader.
+        guessed: words of `source` that training did not have, with random vectors.
     """
 
     reader: Reader | None = None
@@ -42,6 +43,7 @@ class Vocabularies:
         self.copy_classes = 0 if copying is None else copying.most_words
         self.target = Vocabulary(target, specials=self.copy_classes)
         self.copying, self.start_token, self.lowercase = copying, start_token, lowercase
+        self.guessed: set[str] = set()
         if copying is not None:
             # The class of a copied token, by its key. If classes share a key, the first counts.
             self._classes_by_key = {
@@ -84,17 +86,25 @@ class Vocabularies:
         return start + [self.source.get(self.word(token), UNKNOWN) for token in tokens]
 
     def unknown(self, tokens: Sequence[str]) -> tuple[str, ...]:
-        """The source tokens that are no words of training, each once. All of them have the same vector."""
-        return tuple(dict.fromkeys(token for token in tokens if self.word(token) not in self.source))
+        """The source tokens that are no words of training and have no pretrained vectors, each once."""
+        words = ((token, self.word(token)) for token in tokens)
+        return tuple(
+            dict.fromkeys(token for token, word in words if word not in self.source or word in self.guessed)
+        )
 
     def foreign(self, tokens: Sequence[str], output: Sequence[str]) -> tuple[str, ...]:
         """The unknown source tokens that an output does not copy."""
         unknown = self.unknown(tokens)
         if self.copying is None or not unknown:
             return unknown
-        copies = {self.copying.key(token) for token in output}
-        copies |= {part for copy in copies for part in copy.split("_")}  # several words in a row
-        return tuple(token for token in unknown if copies.isdisjoint(self.copying.keys([token])))
+        copied = zip(output, self.copied(tokens, output), strict=True)
+        copies = {self.copying.key(token) for token, is_copy in copied if is_copy}
+        read: set[str] = set()
+        for place, written in enumerate(self.copying.written(tokens)):
+            if written is not None and self.copying.key(written) in copies:
+                first, more = divmod(place, self.copying.most_words)
+                read.update(tokens[first : first + more + 1])
+        return tuple(token for token in unknown if token not in read)
 
     def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
         """The class of each target token: that of a copy if training treats it as one, else its own."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ftor.config import Config
 from ftor.datasets.splits import load_splits
@@ -18,6 +19,7 @@ from ftor.reporting import SILENT
 from ftor.text.programs.pairs import encode_pairs
 from ftor.training.devices import accelerator_for
 from ftor.training.evaluation import Evaluator
+from ftor.training.provenance import machine
 
 
 def can_join(runs: Sequence[Path]) -> bool:
@@ -64,7 +66,7 @@ def _evaluate(folder: Path, config: Config, runs: Sequence[Path], data_folder: P
         pairs = {split: encode_pairs(model.programs, some) for split, some in pairs.items()}
     results, judgements = Evaluator(model, accelerator_for(config, folder)).results(pairs)
     before = [json.loads((run / METRICS_FILE).read_text("utf-8")) for run in runs]
-    metrics = before[0] | results | {"seconds": round(sum(one["seconds"] for one in before), 1)}
+    metrics = before[0] | results | _cost(before)
     calibration = fit_confidence(model, pairs["dev"])
     if calibration is not None:
         calibration.write(folder)
@@ -72,3 +74,10 @@ def _evaluate(folder: Path, config: Config, runs: Sequence[Path], data_folder: P
     write_json(folder / METRICS_FILE, metrics)
     write_text(folder / "README.md", model_card(model, metrics, pairs["dev"][0]))
     return float((metrics.get("dev_grammar") or metrics["dev"])["exact_match"])
+
+
+def _cost(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What all runs took together, by their metrics. The best epoch stays that of the first, as the log."""
+    seconds = {key: round(sum(one[key] for one in runs), 1) for key in ("seconds", "dev_seconds")}
+    peak = max(one["peak_memory_mb"] for one in runs)
+    return {**seconds, "peak_memory_mb": peak, "finished": machine()["finished"]}

@@ -1,5 +1,7 @@
 """Grammars that are inferred from programs: the keys of objects, and the names of rules."""
 
+from itertools import product
+
 import pytest
 
 from ftor.grammar import Grammar
@@ -38,6 +40,22 @@ def test_keys_belong_to_their_objects(original):
     assert not accepts('{"song": "help"}')
     assert not accepts('{"action": "call", "person": {"name": "tina", "song": "help"}}')
     assert not accepts('{"action": "call", "person": {}}')
+
+
+@pytest.mark.parametrize("original", [False, True])
+def test_keys_whose_order_is_not_shown_come_in_any_order(original):
+    ends = [f'"{key}": {n}{end}}}' for n in range(10) for key in "bc" for end in ("", ', "z": 1')]
+    targets = [f'{{"x": 1, {end}' for end in ends]
+    programs, text = inferred(targets, original=original)
+    grammar = Grammar.parse(text)
+
+    def accepts(keys):
+        target = "{" + ", ".join(f'"{key}": 1' for key in keys) + "}"
+        return grammar.accepts(programs.notation.split(target) if original else programs.encode(target))
+
+    every = [keys for size in range(1, 5) for keys in product("xbcz", repeat=size)]
+    wanted = ["x", "xb", "xc", "xbc", "xcb"]
+    assert sorted(map("".join, filter(accepts, every))) == sorted([*wanted, *(f"{keys}z" for keys in wanted)])
 
 
 def test_keys_in_any_order_stay_in_their_objects():

@@ -3,13 +3,13 @@
 from ftor.text.programs.grammars.compiling import over_units
 from ftor.text.programs.grammars.inferring import inferred_grammar
 from ftor.text.programs.grammars.spelling import in_notation
-from ftor.text.programs.grammars.targets import has_json_strings, is_in_units, read_targets
+from ftor.text.programs.grammars.targets import has_json_strings, likely_unit, read_targets
 
 __all__ = [
     "has_json_strings",
     "in_notation",
     "inferred_grammar",
-    "is_in_units",
+    "likely_unit",
     "over_units",
     "read_targets",
 ]

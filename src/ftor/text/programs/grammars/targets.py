@@ -13,9 +13,12 @@ BRACKETED = ("json", "s-expression", "calls")
 """Notations whose words need no blanks between them."""
 
 
-def is_in_units(grammar: Grammar) -> bool:
-    """Whether the words of a grammar are units of trees, as in the `grammar.cfg` of a model of programs."""
-    return any(JOINER in word.strip(JOINER) for word in grammar.terminals)
+def likely_unit(grammar: Grammar) -> str | None:
+    """A word of a grammar that looks like a unit, as in the `grammar.cfg` of a model of programs.
+
+    It has several parts. Some languages have such words, too, such as Catalan `col·lecció`.
+    """
+    return next((word for word in grammar.terminals if JOINER in word.strip(JOINER)), None)
 
 
 def has_json_strings(grammar: Grammar) -> bool:
