@@ -1,10 +1,8 @@
 """Takes training pairs apart and draws recombined pairs."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
-from typing import Literal, NamedTuple
 
 from ftor.text.linking import Links, link_words
 from ftor.text.programs import ProgramError, Programs
@@ -14,92 +12,21 @@ from ftor.text.reading import Pair
 from ftor.text.recombining.fluency import BOUNDARY, NGrams
 from ftor.text.recombining.grammar_kinds import GrammarKinds
 from ftor.text.recombining.kinds import Kinds, read_nodes
-from ftor.text.recombining.orders import Member, Orders
+from ftor.text.recombining.orders import Orders
+from ftor.text.recombining.parts import Form, Kind, Part, Place
+from ftor.text.recombining.wrapping import Wraps
 from ftor.text.seeds import derived_seed
 
 LARGER = 0.5
-"""The share of pairs whose programs should have more nodes than any of training."""
+"""The share of pairs whose programs should be larger than all of training."""
 GROWTH = 1.5
 """Recombined programs have at most this many times the units of the longest training program."""
 FUNCTION_WORDS = 3
 """A phrase has at most so many words before, and after, those that name its part."""
+WRAPPED = 0.2
+"""The share of draws in which a whole program is wrapped in one more function."""
 TRIES = 400
 """Draws for each pair that is asked for."""
-
-Form = Literal["subtree", "modifier", "item"]
-Kind = tuple[Form, Units]
-"""Parts of one kind are interchangeable: their form, and the kind of their subtree."""
-
-
-class Part(NamedTuple):
-    """A part of a program with its phrase.
-
-    Attributes:
-        before, after: its units before and after the subtree that it modifies. If it modifies none, all are
-            in `before`.
-        words: the phrase.
-        lead, tail: how many function words are at its start and at its end.
-    """
-
-    before: Units
-    after: Units
-    words: tuple[str, ...]
-    lead: int
-    tail: int
-
-    @property
-    def function_words(self) -> tuple[str, ...]:
-        """Those at its start and at its end."""
-        return self.words[: self.lead] + self.words[len(self.words) - self.tail :]
-
-    def member(self, rank: float, at: int) -> Member:
-        """It as one of its neighbours, if its phrase starts at the word `at`."""
-        return Member(rank, at + self.lead, at + len(self.words) - self.tail)
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a part stands in its pair.
-
-    Attributes:
-        kind: its kind.
-        chain: the same for neighbours: items of one list, or modifiers around one base.
-        start, end: its first unit, and the end of its units.
-        hole_start, hole_end: the units of the subtree that it modifies. Both are `end` if it modifies none.
-        first, last: its first word, and the end of its words.
-        lead, tail: how many function words are at the start and at the end of its words.
-    """
-
-    kind: Kind
-    chain: int
-    start: int
-    hole_start: int
-    hole_end: int
-    end: int
-    first: int
-    last: int
-    lead: int
-    tail: int
-
-    def part(self, pair: Pair) -> Part:
-        """What stands there."""
-        return Part(
-            pair.target[self.start : self.hole_start],
-            pair.target[self.hole_end : self.end],
-            pair.source[self.first : self.last],
-            self.lead,
-            self.tail,
-        )
-
-    @property
-    def rank(self) -> int:
-        """Its rank among its neighbours: the first item, or the innermost modifier, comes first."""
-        return -self.start if self.kind[0] == "modifier" else self.start
-
-    def member(self, moved_from: int = 0, moved_by: int = 0) -> Member:
-        """It as one of its neighbours, if the words from `moved_from` on are moved."""
-        move = moved_by if self.first + self.lead >= moved_from else 0
-        return Member(self.rank, self.first + self.lead + move, self.last - self.tail + move)
 
 
 class Recombiner:
@@ -129,16 +56,24 @@ class Recombiner:
         self._sources = {pair.source for pair in pairs}
         self._longest = max(map(len, targets))
         self._most_nodes = max(map(self._size, targets, trees))
+        self._most_units: Counter[str] = Counter()
+        for nodes in trees:
+            self._most_units |= Counter(node.unit for node in nodes if node.children)
         self._hosts: list[tuple[Pair, list[Place]]] = []
         self._parts: dict[Kind, dict[tuple[str, str], list[Part]]] = defaultdict(lambda: defaultdict(list))
         self._fitting: dict[tuple[Kind, str, str], list[Part]] = {}
-        self._orders = Orders()
+        self._orders, self._wraps = Orders(), Wraps()
         for pair, nodes, links in zip(pairs, trees, link_words(pairs, iterations), strict=True):
             places = (
                 list(self._places(pair.target, nodes, links))
                 if links.are_sure(range(len(pair.target)))
                 else []
             )
+            self._wraps.add_pair(pair, nodes)
+            for place in places:
+                if place.kind[0] in ("modifier", "operator"):
+                    units = place.start, place.hole_start, place.hole_end, place.end
+                    self._wraps.add_part(pair, nodes[0], units, (place.first, place.last))
             if places:
                 self._hosts.append((pair, places))
                 for kind, chain in dict.fromkeys((place.kind, place.chain) for place in places):
@@ -172,6 +107,8 @@ class Recombiner:
 
     def _draw_one(self, random: Random, is_larger: bool) -> Pair | None:
         """One try to make a pair, with a larger program than training if `is_larger`."""
+        if random.random() < WRAPPED:
+            return self._wrapped(random, is_larger)
         pair, places = random.choice(self._hosts)
         place = random.choice(places)
         replaces, is_later, is_named_later = (random.random() < 0.5 for _ in range(3))
@@ -196,9 +133,22 @@ class Recombiner:
             target = self._extended(pair, places, place, part, source, at, is_later)
         if target is None or target == pair.target:
             return None
-        if isinstance(self._programs, GrammarTrees):
-            return self._derived(pair, source, target, is_larger)
-        return self._program(pair, source, target, is_larger)
+        return self._pair(pair, source, target, is_larger)
+
+    def _wrapped(self, random: Random, is_larger: bool) -> Pair | None:
+        """One try to wrap a program in what training puts around others."""
+        drawn = self._wraps.draw(random)
+        if drawn is None:
+            return None
+        pair, source, target, seams = drawn
+        if source in self._sources or len(target) > GROWTH * self._longest:
+            return None
+        return self._pair(pair, source, target, is_larger) if self._ngrams.are_fluent(source, seams) else None
+
+    def _pair(self, pair: Pair, source: tuple[str, ...], target: Units, is_larger: bool) -> Pair | None:
+        """The new pair, made from an old one, if it is like those of training."""
+        make = self._derived if isinstance(self._programs, GrammarTrees) else self._program
+        return make(pair, source, target, is_larger)
 
     def _fitting_parts(self, kind: Kind, before: str, after: str) -> list[Part]:
         """The parts of a kind whose phrases training has between two words, as far as bigrams say."""
@@ -219,17 +169,17 @@ class Recombiner:
         for node in nodes:
             kind = self._kinds.of(target, node)
             form: Form = "item" if id(node) in lists else "subtree"
-            holes: list[tuple[Form, int, int, int]] = [
-                (form, lists.get(id(node), node.start), node.end, node.end),
-                *(
-                    ("modifier", self._kinds.base(inner).start, inner.start, inner.end)
-                    for inner in self._kinds.modified(target, node)
-                ),
+            modified = self._kinds.modified(target, node)
+            holes: list[tuple[Kind, int, int, int]] = [
+                ((form, kind), lists.get(id(node), node.start), node.end, node.end)
             ]
-            for form, chain, hole_start, hole_end in holes:
+            for number, one in enumerate(modified):
+                of: Kind = ("modifier", kind) if len(modified) == 1 else ("operator", (*kind, str(number)))
+                holes.append((of, self._kinds.base(one).start, one.start, one.end))
+            for of, chain, hole_start, hole_end in holes:
                 units = [*range(node.start, hole_start), *range(hole_end, node.end)]
                 for phrase in links.phrases(units, FUNCTION_WORDS):
-                    yield Place((form, kind), chain, node.start, hole_start, hole_end, node.end, *phrase)
+                    yield Place(of, chain, node.start, hole_start, hole_end, node.end, *phrase)
 
     def _replaced(
         self, pair: Pair, places: Sequence[Place], place: Place, part: Part, source: tuple[str, ...]
@@ -263,8 +213,8 @@ class Recombiner:
 
         Its phrase is put in at the word `at`.
         """
-        if place.kind[0] == "subtree" or not self._orders.has_neighbours(place.kind):
-            return None
+        if place.kind[0] in ("subtree", "operator") or not self._orders.has_neighbours(place.kind):
+            return None  # operators do not commute: see `Wraps`
         new = part.member(place.rank + (0.5 if is_later else -0.5), at)
         chain = _chain(places, place.kind, place.chain)
         members = [new, *(one.member(at, len(part.words)) for one in chain)]
@@ -289,8 +239,13 @@ class Recombiner:
         if not self._programs.derives(target, source):
             return None
         nodes = self._read(new)
-        is_fit = self._kinds.fit(nodes) and not (is_larger and self._size(target, nodes) <= self._most_nodes)
+        is_fit = self._kinds.fit(nodes) and not (is_larger and not self._is_larger(target, nodes))
         return new if is_fit else None
+
+    def _is_larger(self, target: Units, nodes: Sequence[Node]) -> bool:
+        """Whether a program has more nodes than all of training, or more of one unit that takes others."""
+        units = Counter(node.unit for node in nodes if node.children)
+        return self._size(target, nodes) > self._most_nodes or not units <= self._most_units
 
     def _size(self, target: Units, nodes: Sequence[Node]) -> int:
         """The number of nodes: those of a grammar, or all that the units have."""
@@ -300,7 +255,7 @@ class Recombiner:
         """The new pair, if its program is like those of training and can be written in their notation."""
         assert isinstance(self._programs, Programs)
         nodes = read_nodes(target, self._programs)
-        if not self._kinds.fit(nodes) or (is_larger and self._size(target, nodes) <= self._most_nodes):
+        if not self._kinds.fit(nodes) or (is_larger and not self._is_larger(target, nodes)):
             return None
         try:
             text = self._programs.decode(target)

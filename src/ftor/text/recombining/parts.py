@@ -1,0 +1,87 @@
+"""Parts of programs with their phrases, and where they stand."""
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from ftor.text.programs.nodes import Units
+from ftor.text.reading import Pair
+from ftor.text.recombining.orders import Member
+
+Form = Literal["subtree", "modifier", "operator", "item"]
+Kind = tuple[Form, Units]
+"""Parts of one kind are interchangeable: their form, and the kind of their subtree.
+
+An operator is a modifier that takes several subtrees of its own kind, such as a union. Its kind also says
+which of them is not part of it.
+"""
+
+
+class Part(NamedTuple):
+    """A part of a program with its phrase.
+
+    Attributes:
+        before, after: its units before and after the subtree that it modifies. If it modifies none, all are
+            in `before`.
+        words: the phrase.
+        lead, tail: how many function words are at its start and at its end.
+    """
+
+    before: Units
+    after: Units
+    words: tuple[str, ...]
+    lead: int
+    tail: int
+
+    @property
+    def function_words(self) -> tuple[str, ...]:
+        """Those at its start and at its end."""
+        return self.words[: self.lead] + self.words[len(self.words) - self.tail :]
+
+    def member(self, rank: float, at: int) -> Member:
+        """It as one of its neighbours, if its phrase starts at the word `at`."""
+        return Member(rank, at + self.lead, at + len(self.words) - self.tail)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a part stands in its pair.
+
+    Attributes:
+        kind: its kind.
+        chain: the same for neighbours: items of one list, or modifiers around one base.
+        start, end: its first unit, and the end of its units.
+        hole_start, hole_end: the units of the subtree that it modifies. Both are `end` if it modifies none.
+        first, last: its first word, and the end of its words.
+        lead, tail: how many function words are at the start and at the end of its words.
+    """
+
+    kind: Kind
+    chain: int
+    start: int
+    hole_start: int
+    hole_end: int
+    end: int
+    first: int
+    last: int
+    lead: int
+    tail: int
+
+    def part(self, pair: Pair) -> Part:
+        """What stands there."""
+        return Part(
+            pair.target[self.start : self.hole_start],
+            pair.target[self.hole_end : self.end],
+            pair.source[self.first : self.last],
+            self.lead,
+            self.tail,
+        )
+
+    @property
+    def rank(self) -> int:
+        """Its rank among its neighbours: the first item, or the innermost modifier, comes first."""
+        return -self.start if self.kind[0] in ("modifier", "operator") else self.start
+
+    def member(self, moved_from: int = 0, moved_by: int = 0) -> Member:
+        """It as one of its neighbours, if the words from `moved_from` on are moved."""
+        move = moved_by if self.first + self.lead >= moved_from else 0
+        return Member(self.rank, self.first + self.lead + move, self.last - self.tail + move)
