@@ -107,8 +107,8 @@ class Recombiner:
 
     def _draw_one(self, random: Random, is_larger: bool) -> Pair | None:
         """One try to make a pair, with a larger program than training if `is_larger`."""
-        if random.random() < WRAPPED:
-            return self._wrapped(random, is_larger)
+        if isinstance(self._programs, Programs) and random.random() < WRAPPED:
+            return self._wrapped(random, self._programs, is_larger)
         pair, places = random.choice(self._hosts)
         place = random.choice(places)
         replaces, is_later, is_named_later = (random.random() < 0.5 for _ in range(3))
@@ -133,9 +133,11 @@ class Recombiner:
             target = self._extended(pair, places, place, part, source, at, is_later)
         if target is None or target == pair.target:
             return None
-        return self._pair(pair, source, target, is_larger)
+        if isinstance(self._programs, GrammarTrees):
+            return self._derived(self._programs, pair, source, target, is_larger)
+        return self._program(self._programs, pair, source, target, is_larger)
 
-    def _wrapped(self, random: Random, is_larger: bool) -> Pair | None:
+    def _wrapped(self, random: Random, programs: Programs, is_larger: bool) -> Pair | None:
         """One try to wrap a program in what training puts around others."""
         drawn = self._wraps.draw(random)
         if drawn is None:
@@ -143,12 +145,9 @@ class Recombiner:
         pair, source, target, seams = drawn
         if source in self._sources or len(target) > GROWTH * self._longest:
             return None
-        return self._pair(pair, source, target, is_larger) if self._ngrams.are_fluent(source, seams) else None
-
-    def _pair(self, pair: Pair, source: tuple[str, ...], target: Units, is_larger: bool) -> Pair | None:
-        """The new pair, made from an old one, if it is like those of training."""
-        make = self._derived if isinstance(self._programs, GrammarTrees) else self._program
-        return make(pair, source, target, is_larger)
+        if not self._ngrams.are_fluent(source, seams):
+            return None
+        return self._program(programs, pair, source, target, is_larger)
 
     def _fitting_parts(self, kind: Kind, before: str, after: str) -> list[Part]:
         """The parts of a kind whose phrases training has between two words, as far as bigrams say."""
@@ -170,11 +169,12 @@ class Recombiner:
             kind = self._kinds.of(target, node)
             form: Form = "item" if id(node) in lists else "subtree"
             modified = self._kinds.modified(target, node)
+            operates = len(modified) > 1 and isinstance(self._programs, Programs)
             holes: list[tuple[Kind, int, int, int]] = [
                 ((form, kind), lists.get(id(node), node.start), node.end, node.end)
             ]
             for number, one in enumerate(modified):
-                of: Kind = ("modifier", kind) if len(modified) == 1 else ("operator", (*kind, str(number)))
+                of: Kind = ("operator", (*kind, str(number))) if operates else ("modifier", kind)
                 holes.append((of, self._kinds.base(one).start, one.start, one.end))
             for of, chain, hole_start, hole_end in holes:
                 units = [*range(node.start, hole_start), *range(hole_end, node.end)]
@@ -229,39 +229,42 @@ class Recombiner:
         units = pair.target
         return (*units[:start], *part.before, *units[start:end], *part.after, *units[end:])
 
-    def _derived(self, pair: Pair, source: tuple[str, ...], target: Units, is_larger: bool) -> Pair | None:
+    def _derived(
+        self, trees: GrammarTrees, pair: Pair, source: tuple[str, ...], target: Units, is_larger: bool
+    ) -> Pair | None:
         """The new pair, if the grammar derives it, and its lists are like those of training.
 
         Names have several words, so the size of a program is its number of nodes.
         """
         new = Pair(source, target, pair.line, target_text=" ".join(target))
-        assert isinstance(self._programs, GrammarTrees)
-        if not self._programs.derives(target, source):
+        if not trees.derives(target, source):
             return None
         nodes = self._read(new)
-        is_fit = self._kinds.fit(nodes) and not (is_larger and not self._is_larger(target, nodes))
+        is_fit = self._kinds.fit(nodes) and not (is_larger and len(nodes) <= self._most_nodes)
         return new if is_fit else None
-
-    def _is_larger(self, target: Units, nodes: Sequence[Node]) -> bool:
-        """Whether a program has more nodes than all of training, or more of one unit that takes others."""
-        units = Counter(node.unit for node in nodes if node.children)
-        return self._size(target, nodes) > self._most_nodes or not units <= self._most_units
 
     def _size(self, target: Units, nodes: Sequence[Node]) -> int:
         """The number of nodes: those of a grammar, or all that the units have."""
         return self._programs.size(target) if isinstance(self._programs, Programs) else len(nodes)
 
-    def _program(self, pair: Pair, source: tuple[str, ...], target: Units, is_larger: bool) -> Pair | None:
-        """The new pair, if its program is like those of training and can be written in their notation."""
-        assert isinstance(self._programs, Programs)
-        nodes = read_nodes(target, self._programs)
-        if not self._kinds.fit(nodes) or (is_larger and not self._is_larger(target, nodes)):
+    def _program(
+        self, programs: Programs, pair: Pair, source: tuple[str, ...], target: Units, is_larger: bool
+    ) -> Pair | None:
+        """The new pair, if its program is like those of training and can be written in their notation.
+
+        A larger program has more nodes than all of training, or more of one unit that takes others.
+        """
+        nodes = read_nodes(target, programs)
+        if not self._kinds.fit(nodes):
+            return None
+        units = Counter(node.unit for node in nodes if node.children)
+        if is_larger and programs.size(target) <= self._most_nodes and units <= self._most_units:
             return None
         try:
-            text = self._programs.decode(target)
+            text = programs.decode(target)
         except ProgramError:
             return None
-        if tuple(self._programs.encode(text)) != target or not self._accepts(target):
+        if tuple(programs.encode(text)) != target or not self._accepts(target):
             return None  # new neighbours may be one unit
         return Pair(source, target, pair.line, target_text=text)
 
