@@ -10,19 +10,20 @@ from collections.abc import Mapping
 from ftor.grammar.naming import Place
 from ftor.grammar.unit_slots import UnitSlots
 
-EXPECTED = 5.0
-"""A function may not stand where chance would have put it so often, but training never has it."""
+EXPECTED = 20.0
+"""A grammar excludes what chance would have put there so often. Half of its programs may be recombined."""
 
 
-def is_missing(of_argument: int, of_function: int, total: int) -> bool:
-    """Whether a function that is never in an argument would be there by chance, and so often that it tells.
+def is_missing(of_argument: int, of_function: int, total: int, expected: float) -> bool:
+    """Whether chance would have put a function at least so often into an argument that never has it.
 
     Args:
         of_argument: how many functions stand in the argument.
         of_function: how often the function stands in any argument.
         total: how many functions stand in arguments.
+        expected: how often.
     """
-    return of_argument * of_function >= EXPECTED * total > 0
+    return of_argument * of_function >= expected * total > 0
 
 
 def never_nested(
@@ -30,7 +31,9 @@ def never_nested(
 ) -> dict[Place, frozenset[str]]:
     """For each slot, the heads of units of its type that may not fill it.
 
-    Only functions with arguments of their own type count: other units tell what is said, not how it nests.
+    Only functions with arguments of their own type count, in arguments of each other: other units tell what
+    is said, not how it nests. A function is kept out of an argument of its own only if it fills another one,
+    so that chains can grow.
 
     Args:
         counts: how often each unit fills each slot.
@@ -51,13 +54,16 @@ def never_nested(
             heads[kind, function] += count
             totals[kind] += count
             seen[kind, units.argument(place)].add(function)
+    nested = {(kind, owner) for (kind, (owner, _)), some in seen.items() if owner in some}
+
+    def is_excluded(place: Place, function: str) -> bool:
+        kind, argument = type_of[place], units.argument(place)
+        if function in seen[kind, argument] or (function == argument[0] and (kind, function) not in nested):
+            return False
+        return is_missing(arguments[kind, argument], heads[kind, function], totals[kind], EXPECTED)
+
     return {
-        place: frozenset(
-            function
-            for of, function in functions
-            if of == kind
-            and function not in seen[kind, units.argument(place)]
-            and is_missing(arguments[kind, units.argument(place)], heads[kind, function], totals[kind])
-        )
+        place: frozenset(one for of, one in functions if of == kind and is_excluded(place, one))
         for place, kind in type_of.items()
+        if (kind, units.argument(place)[0]) in functions
     }

@@ -20,6 +20,8 @@ SHARED = 2
 ROOT: Slot = ("", 0)
 MODIFIER = ""
 """Stands for all units that modify subtrees of their own kind."""
+EXPECTED = 5.0
+"""A modifier is not put where chance would have put it so often, but training never has it."""
 
 
 def read_nodes(target: Sequence[str], programs: Programs) -> list[Node]:
@@ -98,7 +100,7 @@ class Kinds:
             return False
         total = self._modifiers.total()
         return not any(
-            is_missing(self._arguments[argument], self._heads[head], total)
+            is_missing(self._arguments[argument], self._heads[head], total, EXPECTED)
             for argument, head in self._modifier_edges(nodes)
             if (argument, head) not in self._modifiers
         )
