@@ -233,6 +233,7 @@ def test_why_not_names_the_words_that_could_come(text):
         place = max(
             size for size in range(len(string) + 1) if any(one[:size] == string[:size] for one in derived)
         )
+        assert grammar.misfit(string) == place
         could = {one[place] for one in derived if one[:place] == string[:place] and len(one) > place}
         expected = grammar.why_not(string).split("expected ")[1].split(", found")[0]
         assert set(expected.replace("'", "").split(", ")) == (could or {"the end"})

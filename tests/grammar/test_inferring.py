@@ -5,7 +5,8 @@ import random
 import pytest
 
 from ftor.grammar import Grammar, GrammarError
-from ftor.grammar.inferring import Spelling, count_programs, infer
+from ftor.grammar.inferred_rules import Spelling
+from ftor.grammar.inferring import count_programs, infer
 from ftor.grammar.unit_slots import UnitSlots
 
 UNITS = UnitSlots({"answer": ".", "largest": ".", "state": ".", "and(": "*", "size": "..", "river": "."}, ")")

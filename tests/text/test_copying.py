@@ -21,6 +21,11 @@ def test_which_tokens_are_copies(rules, copies):
     assert [token for token in ("High", "high", "top", "TOP", "x") if rules.is_copy(token, keys)] == copies
 
 
+def test_copies_are_written_in_all_forms():
+    assert Copying().copies(["new", "york"]) == ("new", "york")
+    assert Copying(forms=("snake",)).copies(["new", "york"]) == ("new", "new_york", "york")
+
+
 def test_the_rules_of_a_configuration():
     settings = ['data.copy_vocabulary="closed"', 'data.copy_case="any"', 'data.no_copy=["a", "b"]']
     config = Config.load("transducer", ["model.copying=true", *settings])

@@ -133,6 +133,11 @@ class Grammar:
         _check_tokens(tokens, sentence)
         return self._parser.tree(tokens, sentence)
 
+    def misfit(self, tokens: Sequence[str], sentence: Sequence[str] = ()) -> int:
+        """The place of the first token that cannot follow those before it. Their number if none."""
+        _check_tokens(tokens, sentence)
+        return self._parser.stuck(tokens, sentence)[0]
+
     def why_not(self, tokens: Sequence[str], sentence: Sequence[str] = ()) -> str:
         """Why the grammar does not derive `tokens`: the first word that cannot follow those before it."""
         _check_tokens(tokens, sentence)

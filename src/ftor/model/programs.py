@@ -8,7 +8,7 @@ from ftor.grammar import Grammar
 from ftor.model.prediction import Prediction, Structure
 from ftor.text.copying import Copying
 from ftor.text.programs import ProgramError, Programs, TokenUnits
-from ftor.text.programs.grammars import inferred_grammar, over_units
+from ftor.text.programs.grammars import grammar_of, over_units
 from ftor.text.programs.pairs import TargetUnits
 from ftor.text.reading import Pair
 from ftor.text.tokenizing import tokenize
@@ -31,10 +31,7 @@ def training_grammar(config: Config, pairs: Sequence[Pair], programs: TargetUnit
         return None
     if name != INFER or not isinstance(programs, Programs):
         return over_units(Grammar.read(name), programs)
-    copying = Copying.of(config.data)
-    copies = (tuple(token for token in copying.written(pair.source) if token is not None) for pair in pairs)
-    written = [replace(pair, source=source) for pair, source in zip(pairs, copies, strict=True)]
-    return Grammar.parse(inferred_grammar(written, programs, config.model.copies), "inferred grammar")
+    return grammar_of(pairs, programs, Copying.of(config.data) if config.model.copies else None)
 
 
 def with_programs(predictions: Sequence[Prediction], programs: TargetUnits) -> list[Prediction]:

@@ -47,6 +47,10 @@ class Copying:
             written += [snake(source[first:end]) if end <= len(source) else None for end in ends]
         return written
 
+    def copies(self, source: Sequence[str]) -> tuple[str, ...]:
+        """Everything that copies of source tokens can be written as."""
+        return tuple(token for token in self.written(source) if token is not None)
+
     def key(self, token: str) -> str:
         """The key of a target token. It is a copy of the source tokens that are written with the same key."""
         return token.lower() if self.any_case else token
@@ -59,6 +63,11 @@ class Copying:
                 key, words = self.key(written), place % self.most_words
                 keys[key] = min(words, keys.get(key, words))
         return keys
+
+    def copied(self, target: Sequence[str], source: Sequence[str]) -> tuple[str, ...]:
+        """The target tokens that are copies of source tokens, `never` or not."""
+        keys = self.keys(source)
+        return tuple(token for token in target if self.key(token) in keys)
 
     def is_copy(self, token: str, source_keys: Collection[str]) -> bool:
         """Whether training treats a target token as a copy, given the keys of its source."""

@@ -5,8 +5,9 @@ from itertools import product
 import pytest
 
 from ftor.grammar import Grammar
+from ftor.text.copying import Copying
 from ftor.text.programs import Programs
-from ftor.text.programs.grammars import inferred_grammar
+from ftor.text.programs.grammars import grammar_of, inferred_grammar
 from ftor.text.programs.pairs import encode_pairs
 from ftor.text.reading import Pair
 
@@ -94,3 +95,15 @@ def test_types_of_constants_have_the_name_of_what_takes_them():
 def test_namespaces_name_constants():
     targets = [f"(call (visit) {who} (at {who}))" for who in ("en.person.tina", "en.person.bob")] * 3
     assert "Person -> " in inferred(targets)[1]
+
+
+@pytest.mark.parametrize("any_case", [False, True])
+def test_names_that_differ_in_case_are_copied_by_the_copy_rules(any_case):
+    names = ["Ann", "Bob", "Cy"]
+    targets = [f"(call {name} now)" for name in names]
+    programs = Programs.learn(targets, copied=names)
+    pairs = [
+        Pair((name.lower(),), (), 1, target_text=text) for name, text in zip(names, targets, strict=True)
+    ]
+    grammar = grammar_of(encode_pairs(programs, pairs), programs, Copying(any_case=any_case))
+    assert grammar.accepts(programs.encode("(call dan now)"), ["dan"]) == any_case

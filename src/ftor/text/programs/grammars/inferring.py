@@ -1,9 +1,13 @@
 """Grammars over units that are inferred from training programs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ftor.grammar.inferring import Generality, Spelling, infer
+from ftor.grammar import Grammar
+from ftor.grammar.inferred_rules import Spelling
+from ftor.grammar.inferring import Generality, infer
 from ftor.grammar.unit_slots import UnitSlots
+from ftor.text.copying import Copying
 from ftor.text.programs.codec import CLOSE_NAME, Programs
 from ftor.text.programs.parsing import NAME_KINDS
 from ftor.text.programs.units import Symbol, Unit, owners, slots
@@ -35,6 +39,19 @@ def inferred_grammar(
     if original:
         spelling = Spelling(programs.spell, programs.is_name, programs.notation.separator)
     return infer((pair.target for pair in pairs), units, generality, copied, spelling)
+
+
+def grammar_of(pairs: Sequence[Pair], programs: Programs, copying: Copying | None) -> Grammar:
+    """The grammar that a model of these training pairs keeps to.
+
+    Args:
+        pairs: pairs whose targets are in units.
+        programs: the units.
+        copying: how names are copied from sources, if they are.
+    """
+    if copying is not None:
+        pairs = [replace(pair, source=copying.copied(pair.target, pair.source)) for pair in pairs]
+    return Grammar.parse(inferred_grammar(pairs, programs, copying is not None), "inferred grammar")
 
 
 def _unit_slots(programs: Programs) -> UnitSlots:
