@@ -50,3 +50,7 @@ def test_a_grammar_takes_plain_tokens_apart(tmp_path):
     assert finished.code == 0
     targets = [line.split("\t")[1] for line in finished.out.splitlines()]
     assert max(target.count("filter") for target in targets) == 3
+    longer = run_here("data", "recombine", path, "--count", "20", "--grammar", grammar, "--lists")
+    targets = [line.split("\t")[1] for line in longer.out.splitlines()]
+    assert sum(target.count("filter") == 3 for target in targets) >= 10
+    assert run_here("data", "recombine", path, "--lists").code == 2

@@ -111,6 +111,9 @@ class TrainingConfig(Section):
     recombine_pool: int = Field(
         1, ge=1, description="each epoch draws its recombined pairs from so many times as many"
     )
+    recombine_lists: bool = Field(
+        False, description="with a grammar: half of the recombined pairs have longer lists than is usual"
+    )
     recombine_epochs: int | None = Field(
         None, ge=0, description="the first epochs, which have recombined pairs; unset: all"
     )

@@ -138,9 +138,8 @@ def _with_forms(pairs: list[Pair], data: DataConfig) -> list[Pair]:
     """Pairs whose sources also have the forms in which their words are copied."""
     if not data.copy_forms or data.programs == GRAMMAR:
         return pairs
-    written = Copying.of(data).written
-    copies = ([token for token in written(pair.source) if token is not None] for pair in pairs)
-    return [replace(pair, source=(*pair.source, *forms)) for pair, forms in zip(pairs, copies, strict=True)]
+    copies = Copying.of(data).copies
+    return [replace(pair, source=(*pair.source, *copies(pair.source))) for pair in pairs]
 
 
 def _grammar_of_units(config: Config) -> Grammar | None:
@@ -167,7 +166,9 @@ def _with_recombined(
     pairs = train
     if isinstance(programs, RuleUnits) and config.data.lowercase and config.data.copy_case == "any":
         pairs = [replace(pair, source=tuple(word.lower() for word in pair.source)) for pair in pairs]
-    made = recombined(pairs, programs, count, settings.seed, settings.alignment_iterations)
+    made = recombined(
+        pairs, programs, count, settings.seed, settings.alignment_iterations, settings.recombine_lists
+    )
     usable = [pair for pair in made if _can_reach(pair, config)]
     report.say(f"{len(usable)} pairs are put together from parts of {len(train)} training pairs")
     return [*train, *usable]

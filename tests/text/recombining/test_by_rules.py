@@ -93,3 +93,79 @@ def test_the_same_seed_gives_the_same_pairs(pairs, units):
 def test_targets_that_the_grammar_does_not_derive_are_left_out(pairs, units):
     other = [Pair(pair.source, ("SELECT", *pair.target), pair.line) for pair in pairs]
     assert draw(other, units, 5) == []
+
+
+TESTS = Grammar.parse("""
+Query -> 'find' Test
+Test -> '(' 'and' Test Tests ')' | 'airline' Airline | 'from' City | 'to' City | 'when' Day
+Tests -> Test | Test Tests
+Airline : delta | twa
+City : boston | rome | oslo | paris
+Day : monday | friday
+""")
+CONJUNCTS = {
+    **{f"on {one} airlines": f"airline {one}" for one in ("delta", "twa")},
+    **{f"from {one}": f"from {one}" for one in ("boston", "rome", "oslo", "paris")},
+    **{f"to {one}": f"to {one}" for one in ("boston", "rome", "oslo", "paris")},
+    **{f"this {one}": f"when {one}" for one in ("monday", "friday")},
+}
+
+
+@pytest.fixture(scope="module")
+def flights():
+    """Two conjuncts, but for one program of six, in which they are nested."""
+    heads = [(one, two, two.split()[0]) for one, two in CONJUNCTS.items()]
+    lines = [
+        (f"flights {one} {other}", f"find ( and {first} {second} )")
+        for one, first, head in heads
+        for other, second, after in heads
+        if head < after
+    ]
+    six = "find ( and airline twa from rome to oslo when friday ( and from boston to paris ) )"
+    lines.append(("flights on twa airlines from rome to oslo this friday and from boston to paris", six))
+    return [
+        Pair(tuple(one.split()), tuple(two.split()), line, target_text=two)
+        for line, (one, two) in enumerate(lines, 1)
+    ]
+
+
+def test_lists_grow_by_items_that_they_lack(flights):
+    units = RuleUnits.learn_rules([pair.target_text for pair in flights], TESTS, UnitSettings(count=1))
+    made = recombined(encode_pairs(units, flights), units, 60, seed=0, iterations=30, grow_lists=True)
+    tests = [pair.target_text.removeprefix("find ") for pair in made]
+    lists = [test.removeprefix("( and ").removesuffix(" )").split() for test in tests]
+    assert {len(words) for words in lists} >= {6, 8}  # three and four conjuncts
+    for pair, words in zip(made, lists, strict=True):
+        assert "and" not in words  # nested in one program only
+        assert words[::2] == sorted(set(words[::2]))
+        said = {target for phrase, target in CONJUNCTS.items() if phrase in " ".join(pair.source)}
+        assert {f"{head} {name}" for head, name in zip(words[::2], words[1::2], strict=True)} == said
+
+
+def test_longer_lists_are_rare_unless_asked_for(flights):
+    """The program of six conjuncts is larger than all others, so nothing is larger than training."""
+    units = RuleUnits.learn_rules([pair.target_text for pair in flights], TESTS, UnitSettings(count=1))
+    made = recombined(encode_pairs(units, flights), units, 20, seed=0, iterations=30)
+    assert max(len(pair.target_text.split()) for pair in made) < 12
+
+
+def test_new_items_stand_in_the_order_of_their_phrases():
+    """Unless lists are sorted, the order of a sentence is that of its program."""
+    both = [(one, other) for one in CONJUNCTS.items() for other in CONJUNCTS.items()]
+    lines = [
+        (f"flights {one} {other}", f"find {first} {second}")
+        for (one, first), (other, second) in both
+        if first.split()[0] != second.split()[0]
+    ]
+    pairs = [
+        Pair(tuple(one.split()), tuple(two.split()), line, target_text=two)
+        for line, (one, two) in enumerate(lines, 1)
+    ]
+    grammar = Grammar.parse(TESTS.text.replace("'find' Test", "'find' Tests"))
+    units = RuleUnits.learn_rules([pair.target_text for pair in pairs], grammar, UnitSettings(count=1))
+    made = recombined(encode_pairs(units, pairs), units, 60, seed=0, iterations=30, grow_lists=True)
+    assert max(len(pair.target_text.split()) for pair in made) > 5
+    for pair in made:
+        text = " ".join(pair.source)
+        said = sorted((text.index(phrase), target) for phrase, target in CONJUNCTS.items() if phrase in text)
+        assert pair.target_text == " ".join(["find", *(target for _, target in said)])

@@ -1,5 +1,7 @@
 """Kinds of subtrees, and the seams of sentences."""
 
+import tracemalloc
+
 import pytest
 
 from ftor.text.programs import ProgramError, Programs, UnitSettings
@@ -99,3 +101,49 @@ def test_modifiers_stand_only_where_training_would_have_them(text, fits):
     trees = {tuple(programs.encode(text)): read_nodes(programs.encode(text), programs) for text in texts}
     kinds = Kinds(list(trees), list(trees.values()), programs)
     assert kinds.fit(read_nodes(programs.encode(text), programs)) == fits
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        ("( list ( or cups ( or pots ( or cups pots ) ) ) )", True),
+        ("( list ( or ( or cups pots ) cups ) )", False),
+        ("( list ( or ( where cups red ) ( or pots cups ) ) )", True),
+    ],
+)
+def test_chains_of_one_function_grow_in_one_argument_only_even_if_there_are_few(text, fits):
+    things = ["cups", "pots", "( where cups red )", "( where pots red )"]
+    either = [f"( or {one} {other} )" for one in things for other in things[:2]]
+    texts = [f"( list {one} )" for one in (*things, *either, *(f"( or cups {one} )" for one in either[:2]))]
+    programs = Programs.learn(texts, settings=UnitSettings(count=1000))
+    trees = {tuple(programs.encode(text)): read_nodes(programs.encode(text), programs) for text in texts}
+    kinds = Kinds(list(trees), list(trees.values()), programs)
+    assert kinds.fit(read_nodes(programs.encode(text), programs)) == fits
+
+
+@pytest.mark.parametrize(("times", "fits"), [(2, True), (3, False)])
+def test_three_that_chance_would_have_put_there_are_enough(times, fits):
+    things = ["cups", "pots", "mugs", "jars"]
+    either = [f"( or {one} {other} )" for one in things for other in things if one != other]
+    adjectives = [f"( old ( red {thing} ) )" for thing in things] * times
+    plain = [f"( {how} {thing} )" for how in ("old", "red") for thing in things]
+    texts = [f"( list {one} )" for one in (*things, *either, *adjectives, *plain)]
+    programs = Programs.learn(texts, settings=UnitSettings(count=1000))
+    targets = [tuple(programs.encode(text)) for text in texts]
+    kinds = Kinds(targets, [read_nodes(target, programs) for target in targets], programs)
+    new = programs.encode("( list ( old ( or cups pots ) ) )")  # by chance 2.7 or 3.3 times
+    assert kinds.fit(read_nodes(new, programs)) == fits
+
+
+def test_memory_does_not_grow_with_the_square_of_the_programs():
+    texts = [f"( list ( where t{number} {how} ) )" for number in range(500) for how in ("red", "big")]
+    programs = Programs.learn(texts, settings=UnitSettings(count=10000))
+    targets = [tuple(programs.encode(text)) for text in texts]
+    trees = [read_nodes(target, programs) for target in targets]
+    tracemalloc.start()
+    try:
+        Kinds(targets, trees, programs)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 60e6

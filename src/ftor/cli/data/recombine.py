@@ -18,6 +18,10 @@ def recombine(
     grammar: Annotated[
         str | None, typer.Option(metavar="G.cfg", help="Parts are what its rules derive: a file or a name.")
     ] = None,
+    lists: Annotated[
+        bool,
+        typer.Option("--lists", help="With --grammar: half of the pairs have longer lists than is usual."),
+    ] = False,
     seed: Annotated[int, typer.Option(metavar="N", help="The same seed gives the same pairs.")] = 0,
 ) -> None:
     """Put parts of pairs together anew: programs with the phrases that name them, or whole pairs in others.
@@ -32,6 +36,8 @@ def recombine(
     from ftor.text.reading import PairsFile, write_pairs
     from ftor.text.recombining import recombined
 
+    if lists and grammar is None:
+        raise typer.BadParameter("--lists needs --grammar")
     report = TerminalReport()
     pairs = PairsFile.read(file, report=report).pairs
     rules = None if grammar is None else Grammar.read(grammar)
@@ -42,7 +48,7 @@ def recombine(
     if programs is not None:
         pairs = encode_pairs(programs, pairs)
     iterations = Config.load("programs").training.alignment_iterations
-    drawn = recombined(pairs, programs, count, seed, iterations)
+    drawn = recombined(pairs, programs, count, seed, iterations, lists)
     longest = max(len(pair.target) for pair in pairs)
     larger = sum(len(pair.target) > longest for pair in drawn)
     report.say(f"{len(drawn)} recombined pairs; targets longer than all of the file: {larger}")

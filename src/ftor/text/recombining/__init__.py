@@ -29,7 +29,12 @@ __all__ = ["recombined"]
 
 
 def recombined(
-    pairs: Sequence[Pair], programs: TargetUnits | None, count: int, seed: int, iterations: int
+    pairs: Sequence[Pair],
+    programs: TargetUnits | None,
+    count: int,
+    seed: int,
+    iterations: int,
+    grow_lists: bool = False,
 ) -> list[Pair]:
     """Pairs put together from parts of training pairs, at most `count`. The same seed gives the same pairs.
 
@@ -39,6 +44,7 @@ def recombined(
         count: how many are wanted.
         seed: draws the parts.
         iterations: EM iterations of the aligner.
+        grow_lists: with a grammar, whether half of the pairs have longer lists than is usual in training.
     """
     if isinstance(programs, Programs):
         accepts = _accepts(pairs, programs)
@@ -47,7 +53,7 @@ def recombined(
         made = Recombiner(pairs, programs, iterations, accepts).draw(count, seed)
         return _mixed(chained, made, count)
     if isinstance(programs, RuleUnits):
-        return recombined_by_rules(pairs, programs, count, seed, iterations)
+        return recombined_by_rules(pairs, programs, count, seed, iterations, grow_lists)
     chained = Chains(pairs, iterations).draw(count, seed)
     replaced = substituted(pairs, count, seed)
     made = _mixed(chained, replaced, count)

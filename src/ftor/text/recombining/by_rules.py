@@ -13,7 +13,7 @@ ROUNDS = 3
 
 
 def recombined_by_rules(
-    pairs: Sequence[Pair], units: RuleUnits, count: int, seed: int, iterations: int
+    pairs: Sequence[Pair], units: RuleUnits, count: int, seed: int, iterations: int, grow_lists: bool
 ) -> list[Pair]:
     """At most `count` recombined pairs.
 
@@ -23,11 +23,13 @@ def recombined_by_rules(
         count: how many pairs.
         seed: the same seed gives the same pairs.
         iterations: EM iterations of the aligner.
+        grow_lists: whether half of the pairs have longer lists than is usual in training.
     """
     made: list[Pair] = []
     spelled = [replace(pair, target=tuple(units.spell(pair.target))) for pair in pairs]
     derived = [pair for pair in spelled if units.trees.derives(pair.target, pair.source)]
     for number in range(ROUNDS if derived else 0):
         wanted = round(count * (number + 1) / ROUNDS) - len(made)
-        made += Recombiner([*derived, *made], units.trees, iterations).draw(wanted, seed + number)
+        recombiner = Recombiner([*derived, *made], units.trees, iterations, grow_lists=grow_lists)
+        made += recombiner.draw(wanted, seed + number)
     return encode_pairs(units, made)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 
 from ftor.text.programs.nodes import Node, Units
 
@@ -36,42 +36,61 @@ class GrammarKinds:
         """Whether the lists of a program are like those of training."""
         return self._lists.fit(nodes)
 
+    @property
+    def sorts_lists(self) -> bool:
+        """Whether items of lists have one order, whatever the order of their phrases."""
+        return self._lists.are_sorted()
+
 
 class _Lists:
-    """What the lists of training have in common: first and last items, an order, and what comes once."""
+    """What the lists of training have in common: ends, an order, what comes once, and what is not nested."""
 
     def __init__(self, trees: Sequence[Sequence[Node]]) -> None:
         self._ends: set[tuple[str, str, str]] = set()
         self._orders: Counter[tuple[str, str, str]] = Counter()
         self._once: Counter[tuple[str, str]] = Counter()
         self._several: Counter[tuple[str, str]] = Counter()
+        self._lists: Counter[str] = Counter()
+        self._nested: Counter[str] = Counter()
         for nodes in trees:
+            self._lists.update(node.unit for node in nodes if _items(node))
+            self._nested.update(_nested(nodes))
             for node in nodes:
                 items = _items(node)
                 if not items:
                     continue
-                self._ends |= {(node.unit, "first", items[0]), (node.unit, "last", items[-1])}
-                self._orders.update((node.unit, *pair) for pair in combinations(items, 2))
+                head = node.unit
+                self._ends |= {(head, "first", items[0]), (head, "last", items[-1])}
+                self._orders.update((head, *pair) for pair in combinations(items, 2))
                 for label, count in _labels(items).items():
-                    (self._several if count > 1 else self._once)[node.unit, label] += 1
+                    (self._several if count > 1 else self._once)[head, label] += 1
 
     def fit(self, nodes: Sequence[Node]) -> bool:
         """Whether the lists of a program are like those of training."""
+        if any(_is_rare(self._nested[head], self._lists[head]) for head in _nested(nodes)):
+            return False
         for node in nodes:
             items = _items(node)
             if not items:
                 continue
-            if not {(node.unit, "first", items[0]), (node.unit, "last", items[-1])} <= self._ends:
+            head = node.unit
+            if not {(head, "first", items[0]), (head, "last", items[-1])} <= self._ends:
                 return False
             for label, count in _labels(items).items():
-                key = node.unit, label
+                key = head, label
                 if count > 1 and _is_rare(self._several[key], self._once[key]):
                     return False
             for first, second in combinations(items, 2):
-                usual, other = self._orders[node.unit, first, second], self._orders[node.unit, second, first]
+                usual, other = self._orders[head, first, second], self._orders[head, second, first]
                 if usual + other and _is_rare(usual, other):
                     return False
         return True
+
+    def are_sorted(self) -> bool:
+        """Whether nearly all items stand in the usual order of their units."""
+        both = {(head, *sorted(pair)) for head, *pair in self._orders if len(set(pair)) > 1}
+        counts = [(self._orders[head, a, b], self._orders[head, b, a]) for head, a, b in both]
+        return sum(map(max, counts)) >= USUAL * sum(map(sum, counts))
 
 
 def _is_rare(count: int, others: int) -> bool:
@@ -83,5 +102,24 @@ def _labels(items: Sequence[str]) -> Counter[str]:
     return Counter(items) + Counter(item.split()[0] for item in items if " " in item)
 
 
+def _nested(nodes: Sequence[Node]) -> list[str]:
+    """The heads of lists that stand, at any depth, in a list with the same head."""
+    lists = [node for node in nodes if _items(node)]
+    return [
+        inner.unit
+        for outer, inner in permutations(lists, 2)
+        if inner.unit == outer.unit and outer.start < inner.start and inner.end <= outer.end
+    ]
+
+
+def list_items(node: Node) -> list[Node]:
+    """The items of a list. Empty for other nodes.
+
+    A rule such as `( and Test Tests )` has one item, of the same kind, before the others.
+    """
+    kinds = {child.node.kind for child in node.children if child.is_item}
+    return [child.node for child in node.children if child.node.kind in kinds]
+
+
 def _items(node: Node) -> list[str]:
-    return [child.node.unit for child in node.children if child.is_item]
+    return [item.unit for item in list_items(node)]

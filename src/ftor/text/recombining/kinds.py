@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from ftor.grammar.nesting import is_missing
 from ftor.text.programs import ProgramError, Programs
@@ -20,7 +20,7 @@ SHARED = 2
 ROOT: Slot = ("", 0)
 MODIFIER = ""
 """Stands for all units that modify subtrees of their own kind."""
-EXPECTED = 5.0
+EXPECTED = 3.0
 """A modifier is not put where chance would have put it so often, but training never has it."""
 
 
@@ -79,6 +79,7 @@ class Kinds:
         for (argument, head), count in self._modifiers.items():
             self._arguments[argument] += count
             self._heads[head] += count
+        self._nested = {head for (owner, _), head in self._modifiers if owner == head}
 
     def of(self, target: Units, node: Node) -> Units:
         """The kind of a subtree of training."""
@@ -94,16 +95,21 @@ class Kinds:
         """Whether training has each unit, or for a modifier another modifier, in the same slot.
 
         A modifier may not stand where training should have it by chance, but never has it. If no program has
-        `( near ( or A B ) C )`, then `A or B near C` means something else.
+        `( near ( or A B ) C )`, then `A or B near C` means something else. If chains of one modifier grow in
+        one of its arguments, they do not grow in another one.
         """
         if not all(edge in self._seen for edge in self._edges(nodes)):
             return False
-        total = self._modifiers.total()
         return not any(
-            is_missing(self._arguments[argument], self._heads[head], total, EXPECTED)
-            for argument, head in self._modifier_edges(nodes)
-            if (argument, head) not in self._modifiers
+            self._is_misplaced(*edge) for edge in self._modifier_edges(nodes) if edge not in self._modifiers
         )
+
+    def _is_misplaced(self, argument: Argument, head: Symbol) -> bool:
+        """Whether a modifier should not be an argument that training never has."""
+        if head == argument[0] and head in self._nested:
+            return True
+        total = self._modifiers.total()
+        return is_missing(self._arguments[argument], self._heads[head], total, EXPECTED)
 
     def _find_base_slots(
         self,
@@ -135,15 +141,21 @@ class Kinds:
         for target, nodes in zip(targets, trees, strict=True):
             for node, context in _contexts(target, nodes):
                 fillers[context].add(self.base(node).units(target))
+        contexts = Counter(base for bases in fillers.values() for base in bases)
         shared = Counter[tuple[Units, Units]]()
         for context, bases in fillers.items():
-            weight = SHARED if isinstance(context[0], str) else 1  # a list takes all of its items anywhere
-            for pair in combinations(sorted(bases), 2):
-                shared[pair] += weight
-        for (one, other), count in shared.items():
+            if isinstance(context[0], str):  # a list takes all of its items anywhere
+                for both in pairwise(bases):
+                    self._join(*both)
+            else:  # a base with one context, as most whole programs have, cannot share two
+                shared.update(combinations(sorted(base for base in bases if contexts[base] >= SHARED), 2))
+        for both, count in shared.items():
             if count >= SHARED:
-                first, second = sorted((self._root(one), self._root(other)))
-                self._parents[second] = first
+                self._join(*both)
+
+    def _join(self, one: Units, other: Units) -> None:
+        first, second = sorted((self._root(one), self._root(other)))
+        self._parents[second] = first
 
     def _root(self, units: Units) -> Units:
         while (parent := self._parents.get(units, units)) != units:

@@ -1,5 +1,6 @@
 """Parts of programs with their phrases, and where they stand."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -76,6 +77,13 @@ class Place:
             self.tail,
         )
 
+    def has_its_copies(self, pair: Pair) -> bool:
+        """Whether no word outside of its phrase is a token of it: a name without links is still a copy."""
+        part = self.part(pair)
+        outside = (*pair.source[: self.first], *pair.source[self.last :])
+        own = {token.lower() for token in part.before + part.after} - {word.lower() for word in part.words}
+        return own.isdisjoint(word.lower() for word in outside)
+
     @property
     def rank(self) -> int:
         """Its rank among its neighbours: the first item, or the innermost modifier, comes first."""
@@ -85,3 +93,9 @@ class Place:
         """It as one of its neighbours, if the words from `moved_from` on are moved."""
         move = moved_by if self.first + self.lead >= moved_from else 0
         return Member(self.rank, self.first + self.lead + move, self.last - self.tail + move)
+
+
+def neighbours(places: Sequence[Place], kind: Kind, chain: int) -> list[Place]:
+    """The places of neighbours, each with one of its phrases."""
+    found = {place.start: place for place in places if (place.kind, place.chain) == (kind, chain)}
+    return list(found.values())

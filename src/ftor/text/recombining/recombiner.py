@@ -11,9 +11,10 @@ from ftor.text.programs.nodes import Node, Units
 from ftor.text.reading import Pair
 from ftor.text.recombining.fluency import BOUNDARY, NGrams
 from ftor.text.recombining.grammar_kinds import GrammarKinds
+from ftor.text.recombining.growing import GrowingList, growing_lists, usual_items
 from ftor.text.recombining.kinds import Kinds, read_nodes
 from ftor.text.recombining.orders import Orders
-from ftor.text.recombining.parts import Form, Kind, Part, Place
+from ftor.text.recombining.parts import Form, Kind, Part, Place, neighbours
 from ftor.text.recombining.wrapping import Wraps
 from ftor.text.seeds import derived_seed
 
@@ -37,6 +38,8 @@ class Recombiner:
         programs: the units, or the trees of a grammar that derives all targets.
         iterations: EM iterations of the aligner.
         accepts: whether a program may be made.
+        grow_lists: whether larger programs have longer lists than is usual in training. Each new item
+            begins with two tokens that no other of its list begins with. Only with a grammar.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class Recombiner:
         programs: Programs | GrammarTrees,
         iterations: int,
         accepts: Callable[[Units], bool] = lambda _: True,
+        grow_lists: bool = False,
     ) -> None:
         self._programs, self._accepts = programs, accepts
         targets = [pair.target for pair in pairs]
@@ -63,25 +67,37 @@ class Recombiner:
         self._parts: dict[Kind, dict[tuple[str, str], list[Part]]] = defaultdict(lambda: defaultdict(list))
         self._fitting: dict[tuple[Kind, str, str], list[Part]] = {}
         self._orders, self._wraps = Orders(), Wraps()
+        self._growing: list[GrowingList] = []
+        usual = usual_items(trees) if grow_lists else 0
         for pair, nodes, links in zip(pairs, trees, link_words(pairs, iterations), strict=True):
             places = (
                 list(self._places(pair.target, nodes, links))
                 if links.are_sure(range(len(pair.target)))
                 else []
             )
-            self._wraps.add_pair(pair, nodes)
-            for place in places:
-                if place.kind[0] in ("modifier", "operator"):
-                    units = place.start, place.hole_start, place.hole_end, place.end
-                    self._wraps.add_part(pair, nodes[0], units, (place.first, place.last))
+            if isinstance(programs, Programs):
+                self._add_wraps(pair, nodes, places)
+            if grow_lists:
+                places = [place for place in places if place.has_its_copies(pair)]
+                self._growing += growing_lists(pair, nodes, places, usual)
             if places:
                 self._hosts.append((pair, places))
                 for kind, chain in dict.fromkeys((place.kind, place.chain) for place in places):
-                    self._orders.add(kind, pair.source, [one.member() for one in _chain(places, kind, chain)])
+                    self._orders.add(
+                        kind, pair.source, [one.member() for one in neighbours(places, kind, chain)]
+                    )
             for place in places:
                 part = place.part(pair)
                 self._parts[place.kind][part.words[0], part.words[-1]].append(part)
         self._deciding = self._orders.deciding_words()
+
+    def _add_wraps(self, pair: Pair, nodes: Sequence[Node], places: Sequence[Place]) -> None:
+        """Take a program that may be wrapped, and its parts that may wrap others."""
+        self._wraps.add_pair(pair, nodes)
+        for place in places:
+            if place.kind[0] in ("modifier", "operator"):
+                units = place.start, place.hole_start, place.hole_end, place.end
+                self._wraps.add_part(pair, nodes[0], units, (place.first, place.last))
 
     def _read(self, pair: Pair) -> list[Node]:
         if isinstance(self._programs, GrammarTrees):
@@ -107,6 +123,8 @@ class Recombiner:
 
     def _draw_one(self, random: Random, is_larger: bool) -> Pair | None:
         """One try to make a pair, with a larger program than training if `is_larger`."""
+        if self._growing and is_larger and isinstance(self._programs, GrammarTrees):
+            return self._grown(random, self._programs)
         if isinstance(self._programs, Programs) and random.random() < WRAPPED:
             return self._wrapped(random, self._programs, is_larger)
         pair, places = random.choice(self._hosts)
@@ -149,6 +167,38 @@ class Recombiner:
             return None
         return self._program(programs, pair, source, target, is_larger)
 
+    def _grown(self, random: Random, trees: GrammarTrees) -> Pair | None:
+        """One try to put one more item into a list, where the orders of training have it."""
+        grown = random.choice(self._growing)
+        pair, place, heads = grown.pair, grown.place, grown.heads
+        at = random.choice((place.first, place.last))
+        words = (*pair.source, BOUNDARY)
+        parts = self._fitting_parts(place.kind, words[at - 1], words[at])
+        parts = [part for part in parts if part.before[:2] not in heads]
+        if not parts:
+            return None
+        part = random.choice(parts)
+        source = (*pair.source[:at], *part.words, *pair.source[at:])
+        if source in self._sources or not self._ngrams.are_fluent(source, (at, at + len(part.words))):
+            return None
+        starts = [start for start in grown.starts if self._is_in_order(grown, start, part, at, source)]
+        targets = (grown.with_item(part.before, start) for start in starts)
+        made = (self._derived(trees, pair, source, target, is_larger=False) for target in targets)
+        return next((one for one in made if one is not None), None)
+
+    def _is_in_order(
+        self, grown: GrowingList, start: int, part: Part, at: int, source: tuple[str, ...]
+    ) -> bool:
+        """Whether lists are sorted, or a new item stands on the side of another one where its phrase is."""
+        if isinstance(self._kinds, GrammarKinds) and self._kinds.sorts_lists:
+            return True
+        place = grown.place
+        if (at, start) not in ((place.first, place.start), (place.last, place.end)):
+            return False
+        new = part.member(start - 0.5, at)
+        members = [new, *(item.member(at, len(part.words)) for item in grown.items)]
+        return self._orders.agree(grown.place.kind, source, members, new)
+
     def _fitting_parts(self, kind: Kind, before: str, after: str) -> list[Part]:
         """The parts of a kind whose phrases training has between two words, as far as bigrams say."""
         key = kind, before, after
@@ -189,7 +239,7 @@ class Recombiner:
             if self._deciding & {*place.part(pair).function_words, *part.function_words}:
                 return None
         else:
-            others = [one for one in _chain(places, place.kind, place.chain) if one.start != place.start]
+            others = [one for one in neighbours(places, place.kind, place.chain) if one.start != place.start]
             new = part.member(place.rank, place.first)
             moved = len(part.words) - (place.last - place.first)
             members = [new, *(one.member(place.last, moved) for one in others)]
@@ -216,7 +266,7 @@ class Recombiner:
         if place.kind[0] in ("subtree", "operator") or not self._orders.has_neighbours(place.kind):
             return None  # operators do not commute: see `Wraps`
         new = part.member(place.rank + (0.5 if is_later else -0.5), at)
-        chain = _chain(places, place.kind, place.chain)
+        chain = neighbours(places, place.kind, place.chain)
         members = [new, *(one.member(at, len(part.words)) for one in chain)]
         if not self._orders.agree(place.kind, source, members, new):
             return None
@@ -267,9 +317,3 @@ class Recombiner:
         if tuple(programs.encode(text)) != target or not self._accepts(target):
             return None  # new neighbours may be one unit
         return Pair(source, target, pair.line, target_text=text)
-
-
-def _chain(places: Sequence[Place], kind: Kind, chain: int) -> list[Place]:
-    """The places of neighbours, each with one of its phrases."""
-    neighbours = {place.start: place for place in places if (place.kind, place.chain) == (kind, chain)}
-    return list(neighbours.values())

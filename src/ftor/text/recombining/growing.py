@@ -1,0 +1,57 @@
+"""Lists of training programs that get one more item."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ftor.text.programs.nodes import Node, Units
+from ftor.text.reading import Pair
+from ftor.text.recombining.grammar_kinds import list_items
+from ftor.text.recombining.parts import Place, neighbours
+
+OUTLIERS = 0.03
+"""The share of the longest lists of training that do not count as usual."""
+
+
+class GrowingList(NamedTuple):
+    """A list of a training program that may get one more item.
+
+    Attributes:
+        pair: the pair.
+        place: one of the items, beside whose phrase another one may stand.
+        heads: the first two tokens of the items.
+        starts: where an item may be put in: before each item and after the last one.
+        items: the items that have phrases.
+    """
+
+    pair: Pair
+    place: Place
+    heads: frozenset[Units]
+    starts: tuple[int, ...]
+    items: list[Place]
+
+    def with_item(self, item: Units, start: int) -> Units:
+        """The target with one more item."""
+        units = self.pair.target
+        return (*units[:start], *item, *units[start:])
+
+
+def usual_items(trees: Sequence[Sequence[Node]]) -> int:
+    """The most items of a list, but for some outliers."""
+    counts = sorted(
+        (len(items) for nodes in trees for node in nodes if (items := list_items(node))), reverse=True
+    )
+    return counts[int(OUTLIERS * len(counts))] if counts else 0
+
+
+def growing_lists(
+    pair: Pair, nodes: Sequence[Node], places: Sequence[Place], least: int
+) -> Iterator[GrowingList]:
+    """The lists of a pair with so many items, with each phrase of each item."""
+    lists = {node.start: items for node in nodes if len(items := list_items(node)) >= max(least, 1)}
+    for place in places:
+        if place.kind[0] == "item" and place.chain in lists:
+            items = lists[place.chain]
+            starts = (*(item.start for item in items), items[-1].end)
+            heads = frozenset(pair.target[item.start : item.end][:2] for item in items)
+            others = neighbours(places, place.kind, place.chain)
+            yield GrowingList(pair, place, heads, starts, others)
