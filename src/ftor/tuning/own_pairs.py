@@ -142,7 +142,8 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
     programs = _units(found, train)
     encoded = list(train) if programs is None else encode_pairs(programs, train)
     size = len if programs is None else programs.size
-    parts = hold_out(encoded, request.seed, not dev, size)
+    copying = bool(found.settings.get("model.copying"))
+    parts = hold_out(encoded, request.seed, not dev, size, copying)
     left = [encoded[i] for i in parts.train]
     iterations = configuration("own", [], request.overrides).training.alignment_iterations
     made = recombined(left, programs, len(left), request.seed + OTHER_SEED, iterations)

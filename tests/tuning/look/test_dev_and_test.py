@@ -68,3 +68,43 @@ def test_longer_lists_are_counted():
     train = [program(1 + i % 4) for i in range(40)]
     findings = found(train, [program(3), program(6)], "longer")
     assert any("1 of 2 dev programs have longer lists" in finding.text for finding in findings)
+
+
+def commands(*pairs):
+    return [(f"{verb} {thing}", f"do({verb}({thing}))") for verb, thing in pairs]
+
+
+COLOURS, DOORS = ("red", "blue", "green", "grey"), ("gate", "hatch", "lid", "cover")
+
+
+def translated(*pairs):
+    """Commands whose things have names in the programs that are no words of sources."""
+    return [(f"{verb} {thing}", f"do({verb}(x{thing}))") for verb, thing in pairs]
+
+
+def test_programs_that_the_inferred_grammar_refuses_are_counted():
+    colours = ((verb, one) for verb in ("paint", "mix") for one in COLOURS)
+    doors = ((verb, one) for verb in ("open", "close") for one in DOORS)
+    train = translated(*colours, *doors) * 5
+    test = translated(("paint", "red"), ("paint", "lid"), ("paint", "new"), ("open", "lid"))
+    (finding,) = found(train, test, "grammar", "test")
+    assert finding.warning
+    assert finding.lines == (2,)  # line 3 has a unit that training lacks, which is another finding
+    assert finding.text.startswith("1 of 4 test programs")
+    assert "(xlid)" in finding.text
+    assert "--grammar none" in finding.advice
+
+
+def test_copied_names_are_not_refused():
+    names = [f"name{i}" for i in range(40)]
+    train = commands(*(("call", name) for name in names), *(("open", one) for one in DOORS))
+    assert look(pairs_of(train)).settings["model.copying"] is True
+    assert not found(train, commands(("call", "nobody"), ("open", "lid")), "grammar")
+
+
+def test_copied_names_are_not_refused_if_they_differ_in_case_but_in_other_places_they_are():
+    train = [(f"call name{i}", f"do(call(Name{i}))") for i in range(40)]
+    train += [(f"open {one}", f"do(open(x{one}))") for one in DOORS]
+    assert look(pairs_of(train)).settings["data.copy_case"] == "any"
+    (finding,) = found(train, [("call nobody", "do(call(Nobody))"), ("open it", "do(open(It))")], "grammar")
+    assert finding.lines == (2,)

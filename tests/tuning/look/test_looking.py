@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ftor.config import Config
-from ftor.tuning.look import look
+from ftor.tuning.look import look, looking
 from support.pairs import pairs_of
 
 LETTERS = "abcdefghij"
@@ -95,6 +95,26 @@ def test_orders_that_are_not_separable_are_named_with_their_links():
 
 def test_links_that_are_only_frequent_are_no_reason_to_warn():
     assert "not-separable" not in kinds(look(plurals()))
+
+
+def test_few_links_do_not_tell_the_reordering():
+    """Only the first target token follows from the source."""
+    draw = random.Random(0)
+    words = [[f"{place}{draw.choice('abc')}" for place in "uvw"] for _ in range(200)]
+    noise = [[draw.choice("xyz") for _ in range(5)] for _ in words]
+    rows = [
+        (" ".join(some), " ".join([some[0].upper(), *other]))
+        for some, other in zip(words, noise, strict=True)
+    ]
+    (finding,) = [finding for finding in look(pairs_of(rows)).findings if finding.kind == "reordering"]
+    assert "too few to tell how many pairs need reordering" in finding.text
+    assert "need no reordering" not in finding.text
+    assert not finding.settings
+
+
+def test_many_links_tell_the_reordering():
+    (finding,) = [finding for finding in look(reversed_words()).findings if finding.kind == "reordering"]
+    assert "of the pairs need no reordering" in finding.text
 
 
 def test_programs_are_measured_in_units_and_numbers_are_copied():
@@ -209,6 +229,16 @@ def test_programs_that_are_written_in_two_ways():
     found = finding_of(rows, "programs")
     assert found.text.startswith("Targets are programs (s-expression), but written in several ways: line 2: ")
     assert found.advice.startswith("Write all of them in one way: ")
+
+
+def test_a_bad_program_that_no_sample_has_is_noticed(monkeypatch):
+    monkeypatch.setattr(looking, "MOST_PAIRS", 100)
+    pairs = timers(200)
+    pairs[1] = pairs_of([("a timer please", "( timer ( hours")])[0]
+    found = look(pairs, dev=timers(10))
+    assert found.notation is None
+    assert found.settings["data.programs"] == "none"
+    assert any("199 of 200 targets are programs" in finding.text for finding in found.warnings)
 
 
 def test_findings_count_units_where_targets_are_in_units():

@@ -87,6 +87,10 @@ def test_words_without_spaces_are_noticed():
     assert {finding.text.split()[1] for finding in found(rows, "one-token")} == {"source", "target"}
 
 
+def test_programs_without_spaces_are_not_single_words():
+    assert not found([(f"open door {i}", f"do(open(door{i}))") for i in range(40)], "one-token")
+
+
 def test_words_in_two_cases_are_looked_up_in_lower_case():
     rows = [*sound(), *((source.capitalize(), target) for source, target in sound())]
     (finding,) = found(rows, "case")

@@ -31,10 +31,18 @@ def test_every_pair_is_in_one_part(count):
 def test_training_keeps_every_word_that_is_no_copy():
     pairs = [*pairs_of(100), Pair(("rare", "a"), ("RARE", "A"), 200), Pair(("42", "a"), ("42", "A"), 201)]
     for seed in range(5):
-        parts = hold_out(pairs, seed)
+        parts = hold_out(pairs, seed, copying=True)
         assert len(pairs) - 2 in parts.train
         words = {word for i in parts.train for word in pairs[i].source + pairs[i].target}
         assert all({*pairs[i].source} - {*pairs[i].target} <= words for i in parts.random + parts.harder)
+
+
+def test_training_keeps_words_that_would_be_copies_if_the_model_does_not_copy():
+    pairs = [*pairs_of(40), *(Pair((f"n{i}", "a"), (f"n{i}", "A"), 200 + i) for i in range(40))]
+    for seed in range(5):
+        held_out = {False: hold_out(pairs, seed), True: hold_out(pairs, seed, copying=True)}
+        assert max(held_out[False].random + held_out[False].harder) < len(pairs) - 40
+        assert max(held_out[True].random) >= len(pairs) - 40
 
 
 def test_the_longest_are_among_the_harder():

@@ -20,6 +20,7 @@ from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.finishing import finish
 from ftor.tuning.race.plan import Entry, allowed
 from ftor.tuning.race.race import Race
+from ftor.tuning.race.results import Result
 from support.scripted_jobs import Scripted, record
 from tuning.race.test_held_out import pairs_of
 
@@ -417,6 +418,36 @@ def test_a_candidate_that_collapses_is_tried_with_another_seed(plan, recovers):
     assert len(set(started)) == len(started)
 
 
+def test_a_collapsed_run_that_was_replaced_tells_nothing_about_the_winner(plan, monkeypatch):
+    monkeypatch.setattr(finishing, "join", lambda runs, folder, data_folder: 0.0)
+    unlucky = order(plan)[0]
+
+    def collapsed(entry):
+        return (
+            entry.candidate == unlucky and entry.epochs == plan.epochs and entry.seed == 0 and not entry.final
+        )
+
+    def score(entry):
+        return 0.02 if collapsed(entry) else 0.9 if entry.candidate == unlucky else 0.5
+
+    race, started = raced(plan, score, collapsed=collapsed)
+    assert race.winner == unlucky
+    assert Entry(unlucky, 1000, plan.epochs) in started
+    choice = finish(race, plan.folder.parent)
+    assert {row[0]: row[3] for row in choice.rows}[unlucky] == "90.0 %"
+    assert (plan.folder.parent / "confidence.json").read_text() != f"{unlucky}-0"
+
+
+def test_candidates_with_recombined_pairs_have_their_place_in_the_table(tmp_path):
+    """Half of the epochs are as many steps for them."""
+    plan = replace(make_plan(tmp_path), recombines=True)
+    leader = order(plan)[1]
+    race, _ = raced(plan, lambda entry: 0.9 if entry.candidate == f"{leader}+recombined" else 0.5)
+    rows = Choice.of(race).rows
+    assert rows[0][0] == race.winner == f"{leader}+recombined"
+    assert int(rows[0][2]) < max(int(row[2]) for row in rows)
+
+
 def test_a_collapse_that_costs_nothing_is_not_tried_again(plan):
     _, started = raced(plan, lambda entry: 0.5, collapsed=lambda entry: True)
     assert all(entry.seed < 1000 for entry in started)
@@ -553,3 +584,32 @@ def test_the_time_left_counts_all_stages_to_come(plan, share):
     done, left = boards[0].noted[first - 1]
     assert done == first
     assert left == pytest.approx(sum(seconds[number] for number in range(first, len(started))))
+
+
+def test_the_time_left_is_not_known_from_the_start_of_a_run(plan):
+    race = Race(plan, SILENT)
+    race.extend()
+    first, second = race.statuses[:2]
+    for status in (first, second):
+        status.state, status.share, status.left = "running", 0.01, 9000.0
+    assert race.seconds_to_come(None) is None
+    race.results[entry_of(first.job)] = Result(0.5, 0.1, seconds=9.0)
+    left = race.seconds_to_come(None)
+    anew = Race(plan, SILENT)
+    anew.extend()
+    anew.results.update(race.results)
+    assert left == anew.seconds_to_come(None) < 3600
+
+
+def test_the_time_of_compiling_is_not_that_of_runs_to_come(plan):
+    race = Race(plan, SILENT)
+    race.extend()
+    status = race.statuses[0]
+    status.state, status.share, status.left = "running", 0.5, 4.5
+    race.seconds_to_come(None)
+    race.results[entry_of(status.job)] = Result(0.5, 0.1, seconds=90.0)
+    left = race.seconds_to_come(None)
+    anew = Race(plan, SILENT)
+    anew.extend()
+    anew.results[entry_of(status.job)] = Result(0.5, 0.1, seconds=9.0)
+    assert left == anew.seconds_to_come(None)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ftor.reporting import counted, percent
+from ftor.text.copying import Copying
 from ftor.text.forms import Evidence, explained
 from ftor.text.reading import Pair
 from ftor.tuning.look.examples import some_of
@@ -14,11 +15,13 @@ from ftor.tuning.look.findings import Copies, Finding, Part, Value
 QUOTES = "\"'`“”‘’"
 NUMBER = re.compile(r"[+-]?\d+([.,:/-]\d+)*")
 RARE_TYPES = 3
-"""Least number of copied words that occur in one pair only, or of copied numbers, that calls for copying."""
+"""Least number of copied words that occur in one pair only that calls for copying."""
 RARE_COPIED = 0.3
 """Least share of the rare words that are copied."""
 NUMBERS_COPIED = 0.95
+"""Least share of the numbers in targets that are copied that calls for copying."""
 NUMBER_TYPES = 5
+"""Least number of different numbers in targets for that."""
 OFTEN = 3
 """If every number stands in so many pairs, new pairs hardly have new numbers: they need not be copied."""
 OTHER_CASE = 0.1
@@ -40,6 +43,14 @@ class Decision(NamedTuple):
         """Whether copying is on or to be tried."""
         return bool(self.open or self.finding.settings["model.copying"])
 
+    @property
+    def rules(self) -> Copying | None:
+        """How words are copied, if copying is on or to be tried."""
+        settings = self.finding.settings
+        forms = str(settings.get("data.copy_forms", "")).split()
+        any_case = settings.get("data.copy_case") == "any"
+        return Copying(any_case=any_case, forms=tuple(forms)) if self.may_copy else None
+
 
 class CopyCounts:
     """Counts of copies in training pairs. Targets are in units if they are programs.
@@ -49,7 +60,7 @@ class CopyCounts:
     """
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
-        self.tokens = self.same = self.other_case = self.quoted = self.numbers = 0
+        self.tokens = self.same = self.other_case = self.quoted = 0
         self.number_tokens = self.numbers_copied = 0
         self.pairs_with: Counter[str] = Counter()
         self.copied_in: Counter[str] = Counter()
@@ -76,7 +87,6 @@ class CopyCounts:
             self.number_tokens += number
             if token in source:
                 self.same += 1
-                self.numbers += number
                 self.numbers_copied += number
             elif token.lower() in lower:
                 self.other_case += 1
@@ -99,7 +109,7 @@ class CopyCounts:
             same=self.same / tokens,
             other_case=self.other_case / tokens,
             quoted=self.quoted / tokens,
-            numbers=self.numbers / tokens,
+            numbers=self.numbers_copied / tokens,
             rare_types=len(self.rare),
             rare_copied=len(self.rare_copied) / max(len(self.rare), 1),
             number_types=len(self.number_types),

@@ -3,7 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
+from ftor.grammar import Grammar
 from ftor.text.comparing import looks_swapped, same_pairs
+from ftor.text.copying import Copying
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.reading import Pair
 from ftor.tuning.look.examples import lines_of, some_of
@@ -61,6 +63,36 @@ def needs(
             yield _finding(split, "longer", text, "", longer, warning=False)
     if programs is not None:
         yield from _longer_lists(split, pairs, train, programs)
+
+
+def refused(
+    split: Split, pairs: Sequence[Pair], grammar: Grammar, copying: Copying | None, programs: Programs
+) -> Iterator[Finding]:
+    """A finding about programs of known units that the inferred grammar cannot write.
+
+    Args:
+        split: dev or test.
+        pairs: its pairs, with targets in units.
+        grammar: the grammar that is inferred from training.
+        copying: how names are copied, if they are.
+        programs: the units.
+    """
+    units = set(grammar.terminals)
+    bad: list[Pair] = []
+    parts: dict[str, None] = {}
+    for pair in pairs:
+        copies = copying.copied(pair.target, pair.source) if copying else ()
+        if units.issuperset(set(pair.target) - set(copies)) and not grammar.accepts(pair.target, copies):
+            place = grammar.misfit(pair.target, copies)
+            bad.append(pair)
+            parts |= dict.fromkeys(programs.show(unit) for unit in pair.target[place : place + 1])
+    if bad:
+        text = (
+            f"{_share(bad, pairs)} {split} programs have parts where training never has them "
+            f"({some_of(list(parts))}): the inferred grammar cannot write these programs."
+        )
+        advice = "Add training pairs that have such parts there, or compare: ftor evaluate … --grammar none."
+        yield _finding(split, "grammar", text, advice, bad)
 
 
 def unwritable(

@@ -37,6 +37,7 @@ Kind = Literal[
     "swapped",
     "unknown-words",
     "unseen-targets",
+    "grammar",
     "longer",
 ]
 """What a finding is about. The page "When it does not work" has a section for each."""
@@ -158,7 +159,8 @@ class Alignment(Record):
 
     Attributes:
         explained: share of the target tokens with a posterior of at least 0.8 for one source word.
-        none, separable, not_separable: shares of the pairs by the reordering that they need.
+        none, separable, not_separable: shares of the pairs by the reordering that their links need. Tokens
+            without a link may need more.
         words_first: share of the pairs for which it is enough to reorder words before they are copied (R→F).
         doubling: share of the pairs whose target repeats the whole source.
         pairs: the number of pairs that were aligned.

@@ -25,6 +25,8 @@ NOTABLE = 0.02
 """Least share of the pairs with a reordering that is not separable that is worth a warning."""
 MANY = 0.25
 """Share of such pairs from which on reordering alone cannot learn the task."""
+FEW = 0.5
+"""Share of the target tokens below which those with a known source position do not tell the reordering."""
 WORDS_SHOWN = 12
 
 
@@ -120,6 +122,12 @@ def explained(links: Sequence[Links]) -> float:
     return sum(word is not None for one in links for word in one.words) / tokens if tokens else 0.0
 
 
+def _placed(links: Sequence[Links]) -> float:
+    """The share of the target tokens that come from one source position for sure."""
+    tokens = sum(len(one.positions) for one in links)
+    return sum(place is not None for one in links for place in one.positions) / tokens if tokens else 0.0
+
+
 def summarise(links: Sequence[Links], part: Part) -> tuple[Alignment, list[Finding]]:
     """The numbers and findings of linked pairs, whose targets consist of `part`s."""
     count = max(len(links), 1)
@@ -147,7 +155,7 @@ def summarise(links: Sequence[Links], part: Part) -> tuple[Alignment, list[Findi
         for one, some, order in zip(links, needed, orders, strict=True)
         if order == "not separable"
     ]
-    findings = [_coverage(alignment, part), _orders(alignment)]
+    findings = [_coverage(alignment, part), _orders(alignment, _placed(links), part)]
     if alignment.doubling > NOTABLE:
         findings.append(_doubling(alignment, doubled))
     elif alignment.not_separable > NOTABLE:
@@ -182,7 +190,16 @@ def _coverage(alignment: Alignment, part: Part) -> Finding:
     return Finding(kind="alignment", text=text)
 
 
-def _orders(alignment: Alignment) -> Finding:
+def _orders(alignment: Alignment, placed: float, part: Part) -> Finding:
+    """The reorderings that pairs need. Few links do not tell: other words may be reordered, too."""
+    if placed < FEW:
+        text = (
+            f"The aligner knows the source position of only {percent(placed, 0)} of the target {part}s, too "
+            "few to tell how many pairs need reordering. These links alone show it in "
+            f"{percent(1 - alignment.none, 0)} of the pairs, and in {percent(alignment.not_separable, 0)} an "
+            "order that is not separable."
+        )
+        return Finding(kind="reordering", text=text)
     text = (
         f"By these links {percent(alignment.none, 0)} of the pairs need no reordering, "
         f"{percent(alignment.separable, 0)} a separable one, "

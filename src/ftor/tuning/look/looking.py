@@ -8,7 +8,8 @@ from pathlib import Path
 from ftor.datasets.folders import data_folders
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import Programs, UnitSettings
-from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs
+from ftor.text.programs.grammars import grammar_of
+from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs, unwritable_targets
 from ftor.text.programs.tokens import TOKENS
 from ftor.text.reading import Pair
 from ftor.tuning.look import copies, dev_and_test, linking, oddities, pretrained, sizes
@@ -16,7 +17,7 @@ from ftor.tuning.look.almost_programs import not_programs
 from ftor.tuning.look.findings import Finding, Lengths, Look, Part, Split, Words
 
 MOST_PAIRS = 5000
-"""From more pairs, programs are learnt from a sample. Training reads all of them."""
+"""From more pairs, programs are learnt from a sample, if that can write all of them. Training reads all."""
 SHORTER = 1.5
 """How many times shorter units make targets that are worth it."""
 
@@ -39,6 +40,9 @@ def look(
     some = train[:: math.ceil(len(train) / MOST_PAIRS)]
     splits: dict[str, Sequence[Pair]] = {"train": some, "dev": dev, "test": test}
     programs, program_findings = _programs(splits, copying=True)
+    if programs is not None and len(some) < len(train) and unwritable_targets(programs, train):
+        splits["train"] = train  # pairs that the sample lacks are no programs, or written in another way
+        programs, program_findings = _programs(splits, copying=True)
     all_units = _units(programs, train)
     counts = copies.CopyCounts(_without_long(all_units))
     part: Part = "token" if programs is None else "unit"
@@ -67,11 +71,15 @@ def look(
         *oddities.oddities(train, train_units, part),
     ]
     others: dict[Split, Sequence[Pair]] = {"dev": dev, "test": test}
-    for split, pairs in others.items():
-        if pairs:
-            units = _units(programs, pairs)
-            trees = programs if isinstance(programs, Programs) else None
-            findings += dev_and_test.needs(split, units, train_units, copying.may_copy, trees)
+    encoded = {split: _units(programs, pairs) for split, pairs in others.items() if pairs}
+    trees = programs if isinstance(programs, Programs) else None
+    for split, units in encoded.items():
+        findings += dev_and_test.needs(split, units, train_units, copying.may_copy, trees)
+    if trees is not None and encoded:
+        copied = copying.rules
+        grammar = grammar_of(train_units, trees, copied)
+        for split, units in encoded.items():
+            findings += dev_and_test.refused(split, units, grammar, copied, trees)
     unit_lengths = Lengths.of([len(pair.target) for pair in train_units])
     source = Lengths.of([len(pair.source) for pair in train])
     return Look(

@@ -76,7 +76,7 @@ def oddities(pairs: Sequence[Pair], units: Sequence[Pair], part: Part) -> Iterat
     yield from _duplicates(pairs)
     yield from _contradictions(pairs)
     yield from _strangers(pairs)
-    yield from _one_token(pairs)
+    yield from _one_token(pairs, part)
     yield from _twins(pairs)
     if len(pairs) >= LEAST_PAIRS:
         yield from _length_ratios(units, part)
@@ -154,8 +154,9 @@ def _strangers(pairs: Sequence[Pair]) -> Iterator[Finding]:
         yield Finding(kind="strangers", text=text, warning=True, advice=advice)
 
 
-def _one_token(pairs: Sequence[Pair]) -> Iterator[Finding]:
-    for side in ("source", "target"):
+def _one_token(pairs: Sequence[Pair], part: Part) -> Iterator[Finding]:
+    """Words without spaces. A program such as `do(open(door))` is one token, too, but has several units."""
+    for side in ("source", "target") if part == "token" else ("source",):
         tokens = [getattr(pair, side) for pair in pairs]
         if all(len(some) == 1 for some in tokens) and max(len(some[0]) for some in tokens) > 1:
             text = f"Each {side} is one token, such as {tokens[0][0]}: there is nothing to copy or reorder."

@@ -1,5 +1,6 @@
 """What a race chose, and why: for the model folder, for its card and for people."""
 
+import math
 from pathlib import Path
 
 from ftor.files import write_text
@@ -20,6 +21,7 @@ class Tried(Record):
         score: share of the held-out pairs that are right. If `on_all_pairs`, they are training pairs too,
             unless they are the user's dev pairs.
         problem: why it failed, if it did.
+        replaced: whether it counts for nothing: it, or its second try with another seed, collapsed.
     """
 
     candidate: str
@@ -30,6 +32,12 @@ class Tried(Record):
     score: float
     seconds: float
     problem: str | None = None
+    replaced: bool = False
+
+    @property
+    def half_epochs(self) -> int:
+        """Half of its epochs, or all if it has recombined pairs: then half as many are as many steps."""
+        return self.epochs if self.candidate.endswith(RECOMBINED) else math.ceil(self.epochs / 2)
 
 
 class Choice(Record):
@@ -79,6 +87,7 @@ class Choice(Record):
                     score=race.counted(result),
                     seconds=round(result.seconds, 1),
                     problem=result.problem,
+                    replaced=race.is_replaced(entry),
                 )
                 for entry, result in race.results.items()
             ],
@@ -140,7 +149,8 @@ class Choice(Record):
         for run in self.tried:
             known = longest.get(run.candidate)
             key = (run.epochs, -run.score)
-            if not run.on_all_pairs and (known is None or key > (known.epochs, -known.score)):
+            counts = not (run.on_all_pairs or run.replaced)
+            if counts and (known is None or key > (known.epochs, -known.score)):
                 longest[run.candidate] = run
         return list(longest.values())
 
@@ -151,8 +161,8 @@ class Choice(Record):
 
     @property
     def rows(self) -> list[list[str]]:
-        """The table of all candidates, best first. A candidate with fewer epochs was given up."""
-        runs = sorted(self.best_of_each, key=lambda run: (-run.epochs, -run.score))
+        """The table of all candidates, best first. A candidate that has come less far was given up."""
+        runs = sorted(self.best_of_each, key=lambda run: (-run.half_epochs, -run.score))
         return [
             [
                 run.candidate,

@@ -84,7 +84,8 @@ def _take_confidence(race: Race, folder: Path) -> None:
     """
     (folder / CONFIDENCE_FILE).unlink(missing_ok=True)
     assert race.final is not None
-    rivals = [entry for entry in race.results if entry.candidate == race.final.candidate and not entry.final]
+    runs = [entry for entry in race.results if entry.candidate == race.final.candidate and not entry.final]
+    rivals = [entry for entry in runs if not race.is_replaced(entry)]
     for entry in sorted(rivals, key=lambda entry: (-entry.epochs, entry.seed)):
         path = race.plan.folder / "runs" / entry.run / CONFIDENCE_FILE
         if path.exists():

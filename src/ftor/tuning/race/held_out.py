@@ -40,23 +40,26 @@ Size = Callable[[Sequence[str]], int]
 """How large a target is."""
 
 
-def hold_out(pairs: Sequence[Pair], seed: int, at_random: bool = True, size: Size = len) -> HeldOut:
+def hold_out(
+    pairs: Sequence[Pair], seed: int, at_random: bool = True, size: Size = len, copying: bool = False
+) -> HeldOut:
     """Hold pairs out of training, so that training still has every word and unit of them.
 
-    Words that are copied need not be in training. Sources that occur several times are not held out.
+    Sources that occur several times are not held out.
 
     Args:
         pairs: sources, and targets in units.
         seed: draws the random pairs.
         at_random: whether pairs are held out at random, too. Not if there are dev pairs.
         size: how large a target is.
+        copying: whether all candidates copy. Words that are copied need not be in training.
     """
     if len(pairs) < LEAST_PAIRS:
         return HeldOut(list(range(len(pairs))), [], [])
     count = _count(pairs)
     order = list(range(len(pairs)))
     random.Random(derived_seed((seed, len(pairs)))).shuffle(order)
-    stock = _Stock(pairs)
+    stock = _Stock(pairs, copying)
     rare = _rarities(pairs)
     sizes = [size(pair.target) for pair in pairs]
     middle = sorted(sizes)[len(pairs) // 2]
@@ -84,8 +87,8 @@ def _count(pairs: Sequence[Pair]) -> int:
 class _Stock:
     """The pairs that are left in training, and how many of them have each word and unit."""
 
-    def __init__(self, pairs: Sequence[Pair]) -> None:
-        self._needs = [_words(pair) for pair in pairs]
+    def __init__(self, pairs: Sequence[Pair], copying: bool) -> None:
+        self._needs = [_words(pair, copying) for pair in pairs]
         self._left = Counter(word for words in self._needs for word in words)
         sources = Counter(pair.source for pair in pairs)
         self._fixed = {i for i, pair in enumerate(pairs) if sources[pair.source] > 1}
@@ -103,10 +106,11 @@ class _Stock:
         return taken
 
 
-def _words(pair: Pair) -> set[tuple[str, str]]:
-    """The words of either side, without those that may be copies."""
+def _words(pair: Pair, copying: bool) -> set[tuple[str, str]]:
+    """The words of either side, without those that may be copies if words are copied."""
     source, target = set(pair.source), set(pair.target)
-    return {("source", word) for word in source - target} | {("target", word) for word in target - source}
+    copied = source & target if copying else set()
+    return {("source", word) for word in source - copied} | {("target", word) for word in target - copied}
 
 
 def _rarities(pairs: Sequence[Pair]) -> list[int]:

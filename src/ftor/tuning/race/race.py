@@ -95,13 +95,17 @@ class Race(Workload):
         return [entry for entry in coming if entry not in here]
 
     def _clock(self) -> RaceClock:
-        """How long runs take, by those that are done or have told how far they are."""
+        """How long runs take, by those that are done: what others tell at their start may be far too much."""
         for status in self.statuses:
-            if status.left is not None and status.seconds is not None:
+            if status.left is not None and status.share < 1 and status.seconds is not None:
                 self._told[self._entries[status.job]] = status.seconds
-        done = {entry: result.seconds for entry, result in self.results.items() if not result.problem}
         # Their own count leaves the first batch out, for which kernels may be compiled.
-        return RaceClock(self.plan, [*self.results, *self._entries.values()], done | self._told)
+        done = {
+            entry: min(result.seconds, self._told.get(entry, result.seconds))
+            for entry, result in self.results.items()
+            if not result.problem
+        }
+        return RaceClock(self.plan, [*self.results, *self._entries.values()], done)
 
     def _stages(self) -> Iterator[list[Entry]]:
         """The runs of each stage. The results of a stage are there when the next one is asked for."""
@@ -171,9 +175,8 @@ class Race(Workload):
             self.winner, self.promised = winner, self._worst(winner, seeds, epochs)
             if self.promised >= ALL_RIGHT:
                 break
-        found = [self.results[self._entry(winner, seed, epochs)] for seed in seeds]
-        if better_without_grammar(found):
-            self._report.warn(f"{self.winner} {better_without_grammar(found)}; try --grammar none")
+        if why := better_without_grammar(self.results[self._entry(winner, seed, epochs)] for seed in seeds):
+            self._report.warn(f"{self.winner} {why}; try --grammar none")
         return max(plan.epochs, min(EARLY * plan.epochs, plan.wanted)) if early else plan.epochs
 
     def _proven(
@@ -227,20 +230,16 @@ class Race(Workload):
     def _check_made(self, names: list[str], seed: int, epochs: int) -> None:
         """Go on with real pairs alone if a candidate is clearly worse on them when it trains on made ones."""
         found = {name: self.results[self._entry(name, seed, epochs)].real for name in names}
+        pairs = sum(count for kind, count in self.plan.held_out.items() if kind != MADE)
         for name, real in found.items():
             other = found.get(name + RECOMBINED)
-            if real is not None and other is not None and is_below(other, real, self._real_pairs):
+            if real is not None and other is not None and is_below(other, real, pairs):
                 self._report.say("recombined pairs mislead: candidates are compared by real pairs only")
                 self._leave_out_made()
                 return
 
     def _leave_out_made(self) -> None:
         self.plan, self._trusts_made = self.plan.without_made(), False
-
-    @property
-    def _real_pairs(self) -> int:
-        """The number of held-out pairs that were not made."""
-        return sum(count for kind, count in self.plan.held_out.items() if kind != MADE)
 
     def counted(self, result: Result) -> float:
         """What a result counts: without made pairs, if they mislead."""
@@ -274,6 +273,11 @@ class Race(Workload):
         """The run of a candidate, with another seed if it has collapsed with this one."""
         return self.plan.entry(name, self._other_seeds.get((name, seed), seed), epochs)
 
+    def is_replaced(self, entry: Entry) -> bool:
+        """Whether the race goes by a run with another seed instead, because one of the two collapsed."""
+        tries = [(entry.candidate, seed) for seed in (entry.seed, entry.seed - OTHER_SEEDS)]
+        return not entry.final and any(self._other_seeds.get(run, entry.seed) != entry.seed for run in tries)
+
     def _expected(self, name: str, epochs: int, before: int) -> float:
         """The score at the next rung, if it gains as much as since the last one."""
         (score,) = self._scores(name, [self.plan.seed], epochs)
@@ -285,13 +289,12 @@ class Race(Workload):
         """Whether the final model is right on clearly fewer pairs than the race promised."""
         if self.promised is None or self.final is None:
             return False
-        count = sum(self.plan.held_out.values())
-        return is_below(self.counted(self.results[self.final]), self.promised, count)
+        held_out = sum(self.plan.held_out.values())
+        return is_below(self.counted(self.results[self.final]), self.promised, held_out)
 
     def _best(self, names: list[str], seeds: list[int], epochs: int) -> list[str]:
         """The candidates, best first: by worst seed, then mean, then loss where not all pairs are right.
 
-        Few pairs may be all that there is to tell candidates apart by, so that many are right on as many.
         Of equal ones, those with recombined pairs come first: they have seen longer pairs.
         """
 
