@@ -204,6 +204,32 @@ def test_no_model(tmp_path):
     assert finished.err == f"error: {tmp_path / 'none'}: not a model folder: it does not exist\n"
 
 
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        ("run/mirror", "error: run/mirror: not a model folder: it does not exist; did you mean runs/mirror?"),
+        ("runs/miror", "error: runs/miror: not a model folder: it does not exist; did you mean runs/mirror?"),
+        ("runs/geo", "error: runs/geo: not a model folder: it does not exist"),
+    ],
+)
+def test_the_model_that_was_meant_is_named(trained, tmp_path, monkeypatch, typed, message):
+    shutil.copytree(trained, tmp_path / "runs" / "mirror")
+    monkeypatch.chdir(tmp_path)
+    finished = run_here("predict", typed, "a b")
+    assert (finished.code, finished.out, finished.err) == (1, "", f"{message}\n")
+
+
+def test_the_second_model_that_was_meant_is_named(trained, tmp_path, monkeypatch):
+    for name in ("geo", "mirror"):
+        shutil.copytree(trained, tmp_path / "runs" / name)
+    monkeypatch.chdir(tmp_path)
+    finished = run_here("predict", "runs/geo", "runs/miror", "a b")
+    assert finished.code == 2
+    assert "runs/miror: no model; did you mean runs/mirror?" in finished.err
+    finished = run_here("predict", "runs/geo", "run/mirror", "a b")
+    assert "'run/mirror' is read as a sentence; did you mean the model folder runs/mirror?" in finished.err
+
+
 def test_a_file_is_no_sentence(trained, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "a.txt").write_text("a b\n")
@@ -236,11 +262,11 @@ def test_a_folder_that_was_given_was_not_meant_by_another_word(trained, tmp_path
 
 
 def test_folders_that_may_not_be_read_are_not_looked_into(trained, tmp_path, monkeypatch):
-    def refuse(self):
+    def refuse(self, pattern):
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Path, "iterdir", refuse)
+    monkeypatch.setattr(Path, "glob", refuse)
     assert run_here("predict", trained, "a").code == 0
     assert "model folder" not in run_here("predict", trained, "a", "a b").err
 

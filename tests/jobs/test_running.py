@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ftor.config import Config
-from ftor.jobs import Epoch, Failed, Finished, Progress
+from ftor.jobs import Epoch, Failed, Finished, Progress, running
 from ftor.jobs.running import JobError, run_job, train_job
 from support.small_jobs import small_job
 
@@ -37,6 +37,19 @@ def test_progress_and_epochs_are_told(tmp_path):
     assert [event.record["epoch"] for event in events if isinstance(event, Epoch)] == [1, 2]
     progress = [event for event in events if isinstance(event, Progress)]
     assert progress[-1].done == progress[-1].total > 0
+
+
+def test_the_time_left_is_told_after_the_first_epoch(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "SECONDS_BETWEEN_EVENTS", 0.0)
+    events = []
+    train_job(small_job(tmp_path), events.append)
+    first = next(place for place, event in enumerate(events) if isinstance(event, Epoch))
+    before, after = (
+        [event.seconds_left for event in some if isinstance(event, Progress)]
+        for some in (events[:first], events[first:])
+    )
+    assert set(before) == {None}
+    assert None not in after
 
 
 def test_a_run_goes_on_to_more_epochs(tmp_path):

@@ -9,7 +9,8 @@ import torch
 import ftor
 from ftor.datasets.mirror import mirror
 from ftor.errors import FtorError
-from ftor.model.committee import COMMITTEE_FILE, SHARES, UNWRITABLE, Committee, is_model
+from ftor.model.committee import SHARES, UNWRITABLE, Committee
+from ftor.model.folder import COMMITTEE_FILE, is_model
 from ftor.model.tensors import CheckpointError, load_tensors
 from ftor.text.reading import write_pairs
 from ftor.training.joining import join

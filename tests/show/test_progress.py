@@ -44,6 +44,16 @@ def test_a_slow_start_is_explained(console, monkeypatch):
         assert said.wait(10)
 
 
+def test_slow_starts_are_explained_once(console, monkeypatch):
+    started = []
+    monkeypatch.setattr(threading.Timer, "start", lambda timer: started.append(timer))
+    report = TerminalReport(console)
+    for _ in range(3):
+        with report.counting(5):
+            started[-1].function(*started[-1].args)
+    assert console.file.getvalue().count(STILL_STARTING) == 1
+
+
 def test_a_quick_start_is_not(console, monkeypatch):
     started = []
     monkeypatch.setattr(threading.Timer, "start", lambda timer: started.append(timer))

@@ -153,29 +153,16 @@ def leading_models(names: list[str]) -> tuple[list[str], list[str]]:
 
     A path beside one of the models that is no model is a typing error, not a sentence.
     """
-    from ftor.model.committee import is_model  # here for start-up time
+    from ftor.model.folder import is_model, meant_model  # here for start-up time
 
     first = next((place for place, name in enumerate(names) if place and not is_model(name)), len(names))
     models, rest = names[:first], names[first:]
     beside = {str(Path(model).parent) for model in models} - {"."}
     if rest and str(Path(rest[0]).parent) in beside:
-        raise typer.BadParameter(f"{rest[0]}: no model", param_hint="DIR")
+        meant = meant_model(Path(rest[0]), models)
+        hint = "" if meant is None else f"; did you mean {meant}?"
+        raise typer.BadParameter(f"{rest[0]}: no model{hint}", param_hint="DIR")
     return models, rest
-
-
-def meant_model(models: list[str], sentence: str) -> str | None:
-    """The model folder that was most likely meant by one word, which is read as a sentence."""
-    from ftor.errors import nearest  # here for start-up time
-    from ftor.model.committee import is_model
-
-    if len(sentence.split()) != 1:
-        return None
-    given = {Path(model).resolve() for model in models}
-    try:
-        near = [path.name for path in Path().iterdir() if is_model(path.name) and path.resolve() not in given]
-    except OSError:  # this folder, or one in it, may not be read
-        return None
-    return nearest(sentence, near)
 
 
 def use_threads(threads: int) -> None:

@@ -16,7 +16,6 @@ from ftor.cli.options import (
     ModelFolder,
     Threads,
     leading_models,
-    meant_model,
 )
 from ftor.show.progress import TerminalReport
 
@@ -85,7 +84,7 @@ def predict(
     folders, sentences = leading_models([folder, *(rest or [])])
     _check_usage(sentences, inputs, output, resume, ray)
     report = TerminalReport()
-    if sentences and (meant := meant_model(folders, sentences[0])):
+    if sentences and (meant := _meant(folders, sentences[0])):
         report.warn(f"{sentences[0]!r} is read as a sentence; did you mean the model folder {meant}?")
     request = Request(
         tuple(folders),
@@ -122,6 +121,13 @@ def _check_usage(
         path.exists() and output.exists() and path.samefile(output) for path in inputs or ()
     ):
         raise typer.BadParameter(f"{output} is an --input, which it would replace", param_hint="--output")
+
+
+def _meant(folders: list[str], sentence: str) -> Path | None:
+    """The model folder that was most likely meant by one word, which is read as a sentence."""
+    from ftor.model.folder import meant_model  # here for start-up time
+
+    return meant_model(Path(sentence), folders) if len(sentence.split()) == 1 else None
 
 
 def _is_file(sentence: str) -> bool:

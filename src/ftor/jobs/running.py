@@ -74,18 +74,22 @@ def _finished_record(job: Job) -> dict[str, Any] | None:
 
 
 class _EventReport(LineReport):
-    """Sends progress as events, and writes messages to a log."""
+    """Sends progress as events, and writes messages to a log.
+
+    It tells no time left before the first epoch has ended: the first batches are slow, and are not evaluated.
+    """
 
     def __init__(self, send: Send, log: TextIO) -> None:
         super().__init__(log)
-        self._send, self._last = send, -SECONDS_BETWEEN_EVENTS
+        self._send, self._last, self._has_epoch = send, -SECONDS_BETWEEN_EVENTS, False
 
     def progress(self, count: Count, text: str) -> None:
         super().progress(count, text)
         total = count.total or count.done
         if count.done == total or time.monotonic() - self._last >= SECONDS_BETWEEN_EVENTS:
             self._last = time.monotonic()
-            self._send(Progress(count.done, total, count.seconds_left))
+            self._send(Progress(count.done, total, count.seconds_left if self._has_epoch else None))
 
     def epoch(self, record: Mapping[str, Any]) -> None:
+        self._has_epoch = True
         self._send(Epoch(dict(record)))

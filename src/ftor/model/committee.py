@@ -15,7 +15,7 @@ from ftor.files import write_text
 from ftor.metrics import accuracy_name
 from ftor.model.confidence import Calibration
 from ftor.model.evaluation import read_golds
-from ftor.model.folder import CONFIG_FILE
+from ftor.model.folder import COMMITTEE_FILE
 from ftor.model.hub import is_remote
 from ftor.model.model import Model
 from ftor.model.one_task import require_one_task
@@ -32,7 +32,6 @@ from ftor.reporting import SILENT, Report
 from ftor.text.reading import Pair
 
 How = Literal["log", "arithmetic", "soup"]
-COMMITTEE_FILE = "committee.json"
 KINDS = ("independent", "autoregressive", "lstm")
 """Decoders of models that can be averaged. Those of the first kind that there is lead a committee."""
 N = TypeVar("N", bound=Network)
@@ -219,11 +218,6 @@ def load_models(
         raise FtorError("committee: its members are models, not committees")
     require_one_task(models)
     return _soup(models) if how == "soup" else Committee(models, how)
-
-
-def is_model(name: str) -> bool:
-    """Whether a name is that of a model or committee, on disk or on a hub."""
-    return is_remote(name) or any((Path(name) / file).is_file() for file in (CONFIG_FILE, COMMITTEE_FILE))
 
 
 def _load(name: str | Path, device: str | torch.device, data_folder: Path | None) -> Model:

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
@@ -9,10 +10,10 @@ import torch
 
 from ftor.config import Config
 from ftor.datasets.folders import find_folder
-from ftor.errors import FtorError
+from ftor.errors import FtorError, nearest
 from ftor.files import write_text
 from ftor.grammar import Grammar
-from ftor.model.hub import local_folder
+from ftor.model.hub import is_remote, local_folder
 from ftor.model.programs import grammar_name
 from ftor.model.tensors import CheckpointError, load_tensors
 from ftor.networks import Network, build
@@ -22,7 +23,8 @@ from ftor.text.programs.pairs import TargetUnits, read_units
 from ftor.text.readers import Reader, TrainedReader
 from ftor.text.vocabularies import Vocabularies
 
-CONFIG_FILE = "config.toml"
+CONFIG_FILE, COMMITTEE_FILE = "config.toml", "committee.json"
+"""What makes a folder that of a model, or of a committee of models."""
 WORDS_FILE = "vocab.json"
 GRAMMAR_FILE = "grammar.cfg"
 WEIGHTS_FILE = "model.safetensors"
@@ -50,6 +52,23 @@ def _reader(name: str, folder: Path | None, trained: int) -> Reader:
     return TrainedReader(name, trained, folder) if trained else Reader(name, folder=folder)
 
 
+def is_model(name: str | Path) -> bool:
+    """Whether a name is that of a model or committee, on disk or on a hub."""
+    return is_remote(name) or any((Path(name) / file).is_file() for file in (CONFIG_FILE, COMMITTEE_FILE))
+
+
+def meant_model(folder: Path, but: Iterable[str | Path] = ()) -> Path | None:
+    """The model folder, none of `but`, that was most likely meant by one that does not exist."""
+    others = {Path(name).resolve() for name in but}
+    try:
+        base, pattern = (folder.parent, "*") if folder.parent.exists() else (folder.parent.parent, "*/*")
+        models = [path for path in base.glob(pattern) if is_model(path) and path.resolve() not in others]
+    except OSError:  # a name is too long, or a folder may not be read
+        return None
+    found = nearest(str(folder.relative_to(base)), [str(path.relative_to(base)) for path in models])
+    return None if found is None else base / found
+
+
 def unfinished(folder: Path) -> str | None:
     """How to finish a run that was interrupted. None if the folder is not one of such a run."""
     model = [(folder / name).exists() for name in (WORDS_FILE, WEIGHTS_FILE)]
@@ -73,8 +92,11 @@ def read_description(folder: Path, data_folder: Path | None = None) -> tuple[Con
         if (folder / "race").is_dir():
             command = shlex.join(["ftor", "train", "--resume", str(folder)])
             raise CheckpointError(f"{folder}: its race was stopped; to resume: {command}")
-        why = f"it has no {CONFIG_FILE}" if folder.is_dir() else "it does not exist"
-        raise CheckpointError(f"{folder}: not a model folder: {why}")
+        missing = "it is a file" if folder.exists() else "it does not exist"
+        why = f"it has no {CONFIG_FILE}" if folder.is_dir() else missing
+        meant = meant_model(folder)
+        hint = "" if meant is None else f"; did you mean {meant}?"
+        raise CheckpointError(f"{folder}: not a model folder: {why}{hint}")
     config = Config.load(folder / CONFIG_FILE)
     try:
         tokens = json.loads((folder / WORDS_FILE).read_text("utf-8"))

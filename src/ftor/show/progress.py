@@ -29,6 +29,7 @@ class TerminalReport(LineReport):
     def __init__(self, console: Console | None = None, quiet: bool = False) -> None:
         self.console = console or Console(stderr=True, soft_wrap=True, highlight=False, quiet=quiet)
         super().__init__(self.console.file)
+        self._said_slow = False
 
     def say(self, text: str) -> None:
         """Print a message."""
@@ -58,7 +59,9 @@ class TerminalReport(LineReport):
             slow.cancel()
 
     def _say_slow(self, count: Count, done: int) -> None:
-        if count.done == done:
+        """Explain once why there is no result yet. A run counts several things, one after the other."""
+        if count.done == done and not self._said_slow:
+            self._said_slow = True
             self.say(STILL_STARTING)
 
     @contextmanager
