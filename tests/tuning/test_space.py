@@ -77,7 +77,8 @@ def test_every_experiment_has_a_space_that_it_can_have_or_none():
     }
     words = ("bart", "style", "scan", "cogs")
     others = {name for name in shipped() if any(word in name for word in words)}
-    assert without == transducers | others | {"transducer", "programs", "programs-lstm"}
+    unpublished = {name for name in shipped() if name.startswith(("geo", "okapi")) and name.endswith("-lstm")}
+    assert without == transducers | others | unpublished | {"transducer", "programs", "programs-lstm"}
 
 
 @pytest.mark.parametrize(
