@@ -49,7 +49,7 @@ def test_several_outputs_of_a_source_are_scored_without_reading_it_again():
     batch = whole_batch(vocabularies, SHORT_PAIRS)
     golds = [row[:length] for row, length in zip(batch.target.tolist(), batch.target_lengths, strict=True)]
     rows = torch.tensor([*range(len(golds)), 0])
-    scores = network.score_outputs(network.read(batch), rows, [*golds, golds[0][:1]])
+    scores = network.scorer(batch)(rows, [*golds, golds[0][:1]])
     torch.testing.assert_close(scores[:-1], -network.losses(batch).sum(1))
     assert scores[-1] != scores[0]
 

@@ -25,6 +25,7 @@ SETTINGS = {
     "transducer": ["model.width=8"],
     "committee": ["model.width=8", "model.members=2"],
     "rescored": ["model.width=8", "model.rescorer=lstm"],
+    "rescored-committee": ["model.width=8", "model.rescorer=lstm", "model.members=2"],
     "lstm": ["model.architecture=lstm", "model.width=8"],
     "lstm-members": ["model.architecture=lstm", "model.width=8", "model.members=2"],
     "transformer": ["model.architecture=transformer", "model.width=8"],
@@ -40,9 +41,10 @@ def test_every_network_has_a_section():
     assert ARCHITECTURES.keys() <= registry._NETWORKS.keys()
 
 
-@pytest.mark.parametrize(
-    "name", ["transducer", "committee", "rescored", "lstm", "lstm-members", "transformer"]
-)
+OURS = ["transducer", "committee", "rescored", "rescored-committee", "lstm", "lstm-members"]
+
+
+@pytest.mark.parametrize("name", [*OURS, "transformer"])
 def test_a_network_is_built_from_its_section(name):
     config, words = Config.load("transducer", SETTINGS[name]), Vocabularies.of(PAIRS)
     network, vocabularies = build(config, words)
@@ -53,7 +55,7 @@ def test_a_network_is_built_from_its_section(name):
     assert network.vectors is None
 
 
-@pytest.mark.parametrize("name", ["transducer", "committee", "rescored", "lstm", "lstm-members"])
+@pytest.mark.parametrize("name", OURS)
 def test_a_network_with_word_vectors_has_an_embedding_of_their_size(name):
     network, _ = build(Config.load("transducer", SETTINGS[name]), Vocabularies.of(PAIRS), vector_size=5)
     assert network.vectors.weight.shape[1] == 5

@@ -1,15 +1,18 @@
 """A rescorer ranks exactly the candidates that the transducer and the LSTM give."""
 
 import itertools
+import math
+from statistics import fmean
 
 import pytest
 import torch
 
 from ftor.config import Config, ConfigError
 from ftor.grammar import Grammar
-from ftor.networks import Constraint
+from ftor.networks import Constraint, rescored
 from ftor.networks.n_best import n_best_outputs
-from ftor.networks.rescored import WEIGHTS, Rescored
+from ftor.networks.network import FLOOR
+from ftor.networks.rescored import WEIGHTS, Rescored, RescoredCommittee
 from ftor.text.batches import SourceBatch
 from ftor.text.reading import Pair
 from ftor.text.vocabularies import Vocabularies
@@ -90,6 +93,54 @@ def test_the_best_by_both_scores_is_chosen(weight):
     ]
     (output,) = made.decode(batch, 6, constraint(words, [("a", "b")]))
     assert output.choices == max(mixed)[1]
+
+
+def mean_of_probabilities(one, other):
+    return torch.tensor([one, other]).logsumexp(0).item() - math.log(2)
+
+
+@pytest.mark.parametrize("weights", [(0.0, 0.0), (0.2, 0.4), (1.0, 1.0)])
+@torch.no_grad()
+def test_a_committee_ranks_by_the_means_of_its_members(weights):
+    """Over all strings: means of the transducers' logarithms, and of the LSTMs' probabilities, by token."""
+    made = [network("model.candidates=200", f"model.rescoring_weight={weight}")[0] for weight in weights]
+    words, together = network()[1], RescoredCommittee(made).eval()
+    batch = words.source_batch([("a", "b")], GRAMMAR.terminals)
+    rows = torch.zeros(1, dtype=torch.int64)
+    mixed = []
+    for string in every_string(words, 6):
+        tokens = [one.rescorer.output_losses(one.rescorer.read(batch), rows, [string])[0] for one in made]
+        lstms = sum(mean_of_probabilities(-one, -other) for one, other in zip(*tokens, strict=True))
+        lengths = torch.tensor([len(string)])
+        each = []
+        for one in made:
+            reading = one.read(batch)
+            p = one.token_probabilities(batch, reading, lengths)[0, range(len(string)), string]
+            each.append(reading.fertility.log_prob_length(lengths).item() + (p + FLOOR).log().sum().item())
+        mixed.append((fmean(weights) * fmean(each) + (1 - fmean(weights)) * lstms, string))
+    (output,) = together.decode(batch, 6, constraint(words, [("a", "b")]))
+    assert output.choices == max(mixed)[1]
+    assert output.rank_score == pytest.approx(max(mixed)[0], abs=1e-3)
+
+
+@torch.no_grad()
+def test_two_equal_members_answer_as_one(monkeypatch):
+    monkeypatch.setattr(rescored, "AT_ONCE", 3)
+    made, words = network()
+    together = RescoredCommittee([made, made]).eval()
+    sources = [("a", "b"), ("b",), ("a", "a", "b")]
+    batch = words.source_batch(sources, GRAMMAR.terminals)
+    rule = constraint(words, sources)
+    for one, other in zip(made.n_best(batch, 3, 4, rule), together.n_best(batch, 3, 4, rule), strict=True):
+        assert [output.choices for output in one] == [output.choices for output in other]
+
+
+def test_fitting_a_committee_sets_the_weight_of_all_members():
+    together = RescoredCommittee([network()[0], network()[0]])
+    together.fit_to_dev(lambda: together.rescored[1].weight.item())
+    assert [one.weight.item() for one in together.rescored] == [max(WEIGHTS)] * 2
+    names = {name.split(".")[0] for name in together.state_dict()}
+    assert names == {"members"}  # the LSTMs are saved once
 
 
 @torch.no_grad()

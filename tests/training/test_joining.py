@@ -45,6 +45,32 @@ def test_joined_models_answer_as_their_committee(runs, tmp_path):
     assert not list((tmp_path / "joined").glob("checkpoint*"))
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"model.rescorer": "lstm", "model.rescorer_hidden": 8},
+        {"model.architecture": "lstm", "model.width": 8, "model.hidden": 8},
+    ],
+    ids=["rescored", "lstm"],
+)
+def test_joined_models_with_lstms_answer_as_their_committee(data, tmp_path, settings):
+    runs = [tmp_path / "first", tmp_path / "second"]
+    for seed, run in enumerate(runs):
+        arguments = train_arguments(data, run, {**settings, "training.seed": seed, "training.epochs": 2})
+        finished = run_here(*arguments)
+        assert finished.code == 0, finished.err
+    join(runs, tmp_path / "joined")
+    joined, committee = ftor.load(tmp_path / "joined"), ftor.load(runs)
+    assert len(joined.network.members) == 2
+    found, wanted, alone = (
+        model.predict(SENTENCES, n_best=3, confidence=False)
+        for model in (joined, committee, ftor.load(runs[0]))
+    )
+    assert [one.score for one in found] == pytest.approx([one.score for one in wanted], abs=1e-4)
+    assert [one.text for one in found] == [one.text for one in wanted]
+    assert [one.score for one in found] != pytest.approx([one.score for one in alone], abs=1e-3)
+
+
 def test_the_cost_is_that_of_all_runs(runs, tmp_path):
     costs = [(2.0, 0.5, 300), (3.0, 0.4, 400)]
     for number, (run, (seconds, dev_seconds, memory)) in enumerate(zip(runs, costs, strict=True)):
@@ -105,6 +131,8 @@ def test_members_are_trained_side_by_side(data, tmp_path):
     assert [one.text for one in twice.predict(new_word)] == [one.text for one in model.predict(new_word)]
 
 
-def test_only_what_can_be_averaged_has_members():
-    with pytest.raises(FtorError, match="members: needs rescorer"):
-        Config.load("mirror", ["model.members=2", "model.rescorer=lstm"])
+def test_rescored_members_train_no_reader():
+    with pytest.raises(FtorError, match="members: with a rescorer, needs reader_layers = 0"):
+        Config.load(
+            "mirror", ["model.members=2", "model.rescorer=lstm", "model.reader=x", "model.reader_layers=1"]
+        )

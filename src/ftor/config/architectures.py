@@ -83,9 +83,9 @@ class TransducerConfig(NetworkConfig):
         return self
 
     @model_validator(mode="after")
-    def _members_have_probabilities_to_average(self) -> Self:
-        if self.members > 1 and self.rescorer != "none":
-            raise ValueError('members: needs rescorer = "none"')
+    def _members_read_alike(self) -> Self:
+        if self.members > 1 and self.rescorer != "none" and self.reader_layers:
+            raise ValueError("members: with a rescorer, needs reader_layers = 0")
         return self
 
     @property
@@ -104,7 +104,7 @@ class TransducerConfig(NetworkConfig):
     def network(self) -> str:
         """The name of the network in `ftor.networks.registry`."""
         if self.members > 1:
-            return "committee"
+            return "committee" if self.rescorer == "none" else "rescored-committee"
         return "transducer" if self.rescorer == "none" else "rescored"
 
     @property

@@ -26,14 +26,15 @@ from ftor.networks.committee import Mean
 from ftor.networks.lstm import LSTMSeq2Seq
 from ftor.networks.lstm_members import LSTMMembers
 from ftor.networks.network import Network
+from ftor.networks.rescored import Rescored, RescoredCommittee, Rescoring
 from ftor.networks.transducer import Transducer
 from ftor.ops.arrays import Array
 from ftor.reporting import SILENT, Report
 from ftor.text.reading import Pair
 
 How = Literal["log", "arithmetic", "soup"]
-KINDS = ("independent", "autoregressive", "lstm")
-"""Decoders of models that can be averaged. Those of the first kind that there is lead a committee."""
+KINDS = ("independent", "autoregressive", "lstm", "rescored")
+"""Models that can be averaged, by their decoders. Those of the first kind that there is lead a committee."""
 N = TypeVar("N", bound=Network)
 CANDIDATES = 20
 """Outputs of the transducers that other models score."""
@@ -257,6 +258,8 @@ def _soup(models: Sequence[Model]) -> Model:
 def _kind(model: Model) -> str | None:
     """What a model can be averaged with: models of the same kind, one of `KINDS`."""
     network = model.network
+    if isinstance(network, Rescoring):
+        return "rescored"
     if isinstance(network, CommitteeNetwork) or type(network) is Transducer:
         return network.config.decoder
     return "lstm" if isinstance(network, LSTMMembers | LSTMSeq2Seq) else None
@@ -271,6 +274,8 @@ def _averaged(models: Sequence[Model], mean: Mean) -> Network:
     networks = [model.network for model in models]
     if _kind(models[0]) == "lstm":
         return LSTMMembers([one for network in networks for one in _members(network, LSTMSeq2Seq)])
+    if _kind(models[0]) == "rescored":
+        return RescoredCommittee([one for network in networks for one in _members(network, Rescored)], mean)
     return CommitteeNetwork([one for network in networks for one in _members(network, Transducer)], mean)
 
 

@@ -1,6 +1,6 @@
 """The LSTM baseline: an encoder and a decoder with additive attention between them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -19,6 +19,9 @@ from ftor.nn.contextual import ContextualEmbedding, given
 from ftor.nn.padding import inside, padded_rows
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.vocabularies import Vocabularies
+
+Scorer = Callable[[Tensor, Sequence[Sequence[int]]], Tensor]
+"""From the rows (R,) of sources and an output for each to the scores log P(y|x) (R,)."""
 
 
 class LSTMSeq2Seq(WritesFromLeft):
@@ -102,14 +105,22 @@ class LSTMSeq2Seq(WritesFromLeft):
         assert self.contextual is not None
         self.contextual.fit(vectors)
 
-    def score_outputs(
+    def scorer(self, batch: SourceBatch) -> Scorer:
+        """Read sources once, to score several outputs of each."""
+        read = self.read(batch)
+        return lambda rows, outputs: -self.output_losses(read, rows, outputs).sum(1)
+
+    def output_losses(
         self, read: tuple[Memory, Tensor], rows: Tensor, outputs: Sequence[Sequence[int]]
     ) -> Tensor:
-        """The scores log P(y|x) of outputs (R,), whose sources are `rows` (R,) of what was read before."""
+        """−log P of each token of outputs (R,) and of the end, (R, L + 1), 0 past the end.
+
+        `rows` (R,) are those of their sources in what was read.
+        """
         (encoded, keys, real), begin = read
         memory = encoded[rows], keys[rows], real[rows]
         target, lengths = padded_rows(outputs, rows.device)
-        return -self._losses(memory, begin[rows], target, lengths).sum(1)
+        return self._losses(memory, begin[rows], target, lengths)
 
     def _losses(self, memory: Memory, begin: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
         before, golds = teacher_forcing(target, lengths, self.classes)

@@ -1,7 +1,7 @@
 """Several LSTMs that are trained side by side and write each token together."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self, cast
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ftor.config import Config, LSTMConfig
 from ftor.networks.beam import Memory, State
-from ftor.networks.lstm import LSTMSeq2Seq
+from ftor.networks.lstm import LSTMSeq2Seq, Scorer
 from ftor.networks.network import Losses
 from ftor.networks.seq2seq import WritesFromLeft, only_tokens
 from ftor.nn import PretrainedEmbedding
@@ -55,6 +55,15 @@ class LSTMMembers(WritesFromLeft):
     def losses(self, batch: Batch) -> Tensor:
         """See `WritesFromLeft.losses`."""
         return -_log_mean([-member.losses(batch) for member in self.lstms])
+
+    def scorer(self, batch: SourceBatch) -> Scorer:
+        """See `LSTMSeq2Seq.scorer`."""
+        read = [(member, member.read(batch)) for member in self.lstms]
+
+        def scores(rows: Tensor, outputs: Sequence[Sequence[int]]) -> Tensor:
+            return _log_mean([-member.output_losses(own, rows, outputs) for member, own in read]).sum(1)
+
+        return scores
 
     def begin(self, batch: SourceBatch) -> tuple[Memory, State]:
         """See `WritesFromLeft.begin`. The tensors are those of the members, one after another."""

@@ -11,6 +11,7 @@ _NETWORKS = {
     "transducer": "ftor.networks.transducer:Transducer",
     "committee": "ftor.networks.committee:Committee",
     "rescored": "ftor.networks.rescored:Rescored",
+    "rescored-committee": "ftor.networks.rescored:RescoredCommittee",
     "lstm": "ftor.networks.lstm:LSTMSeq2Seq",
     "lstm-members": "ftor.networks.lstm_members:LSTMMembers",
     "transformer": "ftor.networks.transformer:RelativeTransformer",

@@ -1,25 +1,33 @@
-"""A transducer whose candidates are ranked again by an LSTM that writes from left to right.
+"""Transducers whose candidates are ranked again by LSTMs that write from left to right.
 
-The transducer translates each copy by itself, so it cannot tell which parts go together. The LSTM can, but
+A transducer translates each copy by itself, so it cannot tell which parts go together. An LSTM can, but
 alone it does not keep to a grammar. Both are trained on the same batches. Candidates are the transducer's
 exact n-best outputs of its likeliest lengths under the grammar, and the LSTM's own answer.
 """
 
-from collections.abc import Callable, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from pathlib import Path
+from statistics import fmean
+from typing import Self, TypeVar, cast
 
 import torch
 from torch import Tensor
 
-from ftor.config import LSTMConfig, TransducerConfig
-from ftor.networks.decoding import SPLITS_AT_ONCE
+from ftor.config import Config, LSTMConfig, TransducerConfig
+from ftor.networks.alignment import Reading
+from ftor.networks.committee import Committee, Mean, Readings
+from ftor.networks.decoding import SPLITS_AT_ONCE, R
 from ftor.networks.lstm import LSTMSeq2Seq
+from ftor.networks.lstm_members import LSTMMembers
 from ftor.networks.n_best import best_first, n_best_outputs, with_answer
 from ftor.networks.network import FLOOR, UNCONSTRAINED, Constraint, Losses, Output
+from ftor.networks.searching import SearchingNetwork
 from ftor.networks.transducer import Transducer
 from ftor.nn.padding import inside, padded_rows
 from ftor.text.batches import Batch, SourceBatch
+from ftor.text.vocabularies import Vocabularies
 
 WEIGHTS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 """Of the transducer, tried on dev pairs."""
@@ -30,57 +38,25 @@ Candidate = tuple[Output, float]
 """An output of the transducer, and its score by the LSTM."""
 
 
-class Rescored(Transducer):
-    """A transducer with an LSTM beside it. The arguments are those of `Transducer`."""
+class Rescoring(SearchingNetwork[R]):
+    """Candidates of a transducer, or of several together, that LSTMs rank again."""
 
-    def __init__(
-        self,
-        config: TransducerConfig,
-        source_size: int,
-        classes: int,
-        vector_size: int | None = None,
-        emphasis: bool = False,
-        reader_size: int | None = None,
-    ) -> None:
-        super().__init__(config, source_size, classes, vector_size, emphasis, reader_size)
-        sizes = LSTMConfig(
-            architecture="lstm",
-            width=config.width,
-            hidden=config.rescorer_hidden,
-            recurrent_dropout=config.recurrent_dropout,
-            layer_dropout=config.layer_dropout,
-        )
-        self.rescorer = LSTMSeq2Seq(sizes, source_size, classes, vector_size, reader_size)
-        if self.vectors is not None and self.rescorer.vectors is not None:
-            self.vectors.lead(self.rescorer.vectors)
-        self.weight: Tensor
-        self.register_buffer("weight", torch.tensor(config.rescoring_weight))
-        self._kept: dict[str, list[list[Candidate]]] | None = None  # by batch, while the weight is fitted
+    _kept: dict[str, list[list[Candidate]]] | None = None
+    """Candidates by batch, while the weight is fitted."""
 
-    def forward(self, batch: Batch) -> Losses:
-        """The loss terms of the transducer; that of the tokens has the LSTM's mean per token added.
+    @property
+    @abstractmethod
+    def rescored(self) -> "Sequence[Rescored]":
+        """The transducers that have an LSTM beside them."""
 
-        The mean keeps the LSTM's gradients small beside the transducer's, whose norm is clipped with them.
-        """
-        batch = self._in_words(batch)
-        losses = super().forward(batch)
-        return losses._replace(tokens=losses.tokens + self._mean_losses(batch))
-
-    def _mean_losses(self, batch: Batch) -> Tensor:
-        """−log P(y|x) of the LSTM per token, the end included, (B,)."""
-        losses: Losses = self.rescorer(batch)
-        return losses.tokens
+    @property
+    @abstractmethod
+    def ranker(self) -> LSTMSeq2Seq | LSTMMembers:
+        """The LSTM that ranks, or several that write together."""
 
     def _in_words(self, batch: AnyBatch) -> AnyBatch:
-        """The batch with the vectors of words, if the reader gives those of pieces. Its layers run once."""
-        if batch.piece_positions is None:
-            return batch
-        return replace(batch, vectors=self.vectors_in_context(batch), piece_positions=None)
-
-    def fit_reader(self, vectors: Tensor, top: Mapping[str, Tensor] | None = None) -> None:
-        """See `Network.fit_reader`."""
-        super().fit_reader(vectors, top)
-        self.rescorer.fit_reader(vectors)
+        """The batch as the ranker reads it."""
+        return batch
 
     @torch.no_grad()
     def decode(self, batch: SourceBatch, k: int = 1, constraint: Constraint = UNCONSTRAINED) -> list[Output]:
@@ -127,18 +103,22 @@ class Rescored(Transducer):
         self._kept = {}
         try:
             for weight in WEIGHTS:
-                self.weight.fill_(weight)
+                self._set_weight(weight)
                 scores[weight] = score(), -abs(weight - self.config.rescoring_weight)
         finally:
             self._kept = None
-        self.weight.fill_(max(scores, key=scores.__getitem__))
+        self._set_weight(max(scores, key=scores.__getitem__))
         return True
+
+    def _set_weight(self, weight: float) -> None:
+        for one in self.rescored:
+            one.weight.fill_(weight)
 
     def _add_written(
         self, batch: SourceBatch, candidates: list[list[Output]], constraint: Constraint
     ) -> None:
         """Add the LSTM's answers that are allowed, scored by the transducer."""
-        written = self.rescorer.decode(batch, 1, constraint)
+        written = self.ranker.decode(batch, 1, constraint)
         reach = (batch.source_lengths * self.config.max_fertility).tolist()
         rows, outputs = [], []
         for row, output in enumerate(written):
@@ -175,19 +155,19 @@ class Rescored(Transducer):
         """Candidates with the LSTM's scores."""
         flat = [(row, place) for row, some in enumerate(candidates) for place in range(len(some))]
         flat.sort(key=lambda at: len(candidates[at[0]][at[1]].choices))  # so that little is padded
-        read = self.rescorer.read(batch)
+        score = self.ranker.scorer(batch)
         judged = [[(output, 0.0) for output in some] for some in candidates]
         for first in range(0, len(flat), AT_ONCE):
             part = flat[first : first + AT_ONCE]
             outputs = [candidates[row][place] for row, place in part]
             rows = torch.tensor([row for row, _ in part], device=batch.source.device)
-            scores = self.rescorer.score_outputs(read, rows, [output.choices for output in outputs])
-            for (row, place), output, score in zip(part, outputs, scores.tolist(), strict=True):
-                judged[row][place] = output, score
+            found = score(rows, [output.choices for output in outputs]).tolist()
+            for (row, place), judgement in zip(part, zip(outputs, found, strict=True), strict=True):
+                judged[row][place] = judgement
         return judged
 
     def _weighed(self, judged: list[list[Candidate]]) -> list[list[Output]]:
-        weight = self.weight.item()
+        weight = fmean(one.weight.item() for one in self.rescored)
         ranked = [
             [
                 output._replace(rank_score=weight * output.score + (1 - weight) * score)
@@ -196,6 +176,103 @@ class Rescored(Transducer):
             for some in judged
         ]
         return [sorted(some, key=lambda output: -(output.rank_score or 0.0)) for some in ranked]
+
+
+class Rescored(Rescoring[Reading], Transducer):
+    """A transducer with an LSTM beside it. The arguments are those of `Transducer`."""
+
+    def __init__(
+        self,
+        config: TransducerConfig,
+        source_size: int,
+        classes: int,
+        vector_size: int | None = None,
+        emphasis: bool = False,
+        reader_size: int | None = None,
+    ) -> None:
+        super().__init__(config, source_size, classes, vector_size, emphasis, reader_size)
+        sizes = LSTMConfig(
+            architecture="lstm",
+            width=config.width,
+            hidden=config.rescorer_hidden,
+            recurrent_dropout=config.recurrent_dropout,
+            layer_dropout=config.layer_dropout,
+        )
+        self.rescorer = LSTMSeq2Seq(sizes, source_size, classes, vector_size, reader_size)
+        if self.vectors is not None and self.rescorer.vectors is not None:
+            self.vectors.lead(self.rescorer.vectors)
+        self.weight: Tensor
+        self.register_buffer("weight", torch.tensor(config.rescoring_weight))
+
+    def forward(self, batch: Batch) -> Losses:
+        """The loss terms of the transducer; that of the tokens has the LSTM's mean per token added.
+
+        The mean keeps the LSTM's gradients small beside the transducer's, whose norm is clipped with them.
+        """
+        batch = self._in_words(batch)
+        losses = super().forward(batch)
+        return losses._replace(tokens=losses.tokens + self._mean_losses(batch))
+
+    def _mean_losses(self, batch: Batch) -> Tensor:
+        """−log P(y|x) of the LSTM per token, the end included, (B,)."""
+        losses: Losses = self.rescorer(batch)
+        return losses.tokens
+
+    def _in_words(self, batch: AnyBatch) -> AnyBatch:
+        """The batch with the vectors of words, if the reader gives those of pieces. Its layers run once."""
+        if batch.piece_positions is None:
+            return batch
+        return replace(batch, vectors=self.vectors_in_context(batch), piece_positions=None)
+
+    @property
+    def rescored(self) -> Sequence["Rescored"]:
+        """It alone."""
+        return [self]
+
+    @property
+    def ranker(self) -> LSTMSeq2Seq:
+        """The LSTM."""
+        return self.rescorer
+
+    def fit_reader(self, vectors: Tensor, top: Mapping[str, Tensor] | None = None) -> None:
+        """See `Network.fit_reader`."""
+        super().fit_reader(vectors, top)
+        self.rescorer.fit_reader(vectors)
+
+
+class RescoredCommittee(Rescoring[Readings], Committee):
+    """A committee of transducers, whose candidates are ranked by all of their LSTMs together.
+
+    The weight of the transducers is the mean of the members'.
+
+    Args:
+        members: transducers with an LSTM each. They read no encoder whose layers are trained.
+        mean: as of `Committee`.
+    """
+
+    def __init__(self, members: Sequence[Rescored], mean: Mean = "log") -> None:
+        super().__init__(members, mean)
+        # In a tuple: its weights are those of the members, which are saved with these.
+        self._rankers = (LSTMMembers([member.rescorer for member in members]),)
+
+    @classmethod
+    def build(
+        cls, config: Config, words: Vocabularies, vector_size: int | None = None, folder: Path | None = None
+    ) -> tuple[Self, Vocabularies]:
+        """See `Network.build`. The members differ by their first weights."""
+        assert isinstance(config.model, TransducerConfig)
+        built = [Rescored.build(config, words, vector_size)[0] for _ in range(config.model.members)]
+        return cls(built), words
+
+    @property
+    def rescored(self) -> list[Rescored]:
+        """The members."""
+        return [cast(Rescored, member) for member in self.members]
+
+    @property
+    def ranker(self) -> LSTMMembers:
+        """The LSTMs of all members."""
+        return self._rankers[0]
 
 
 def _different(outputs: list[Output]) -> list[Output]:

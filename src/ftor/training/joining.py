@@ -33,7 +33,8 @@ def join(runs: Sequence[Path], folder: Path, data_folder: Path | None = None) ->
     """Write a model folder whose members are the models of several runs, and evaluate it.
 
     Args:
-        runs: folders of transducers with the same settings, but other seeds. The log is that of the first.
+        runs: folders of transducers or of LSTMs with the same settings, but other seeds. The log is that of
+            the first.
         folder: a new folder beside them, so that the relative paths in their configurations hold for it.
         data_folder: the data folder that the user named, if any.
 

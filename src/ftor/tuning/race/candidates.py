@@ -33,7 +33,7 @@ RESCORER_COST = 3.5
 SEQ2SEQ = "lstm"
 """The candidate that others must beat on all held-out pairs."""
 MEMBERS = 2
-"""If it wins, so many LSTMs are trained on all pairs and write together."""
+"""So many models of all pairs write together, unless one alone is right on all held-out pairs."""
 CONTEXT: dict[str, Value] = {"model.reordering_context": 1.0}
 WORDS_FIRST: dict[str, Value] = {"model.order": "reordering-fertility", "model.context_scale": 0.5}
 

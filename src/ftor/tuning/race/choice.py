@@ -127,11 +127,8 @@ class Choice(Record):
             if best.candidate + RECOMBINED == self.winner and best.score > self.promised:
                 text += " That may be chance, and recombined pairs teach longer outputs."
         if self.winner == SEQ2SEQ:
-            text += (
-                " No transducer was better, so you get a plain seq2seq: "
-                f"{MEMBERS} LSTMs that write together. It may fail on longer sentences."
-            )
-        elif self.settings.get("model.members", 1) != 1:
+            text += " No transducer was better, so you get a plain seq2seq. It may fail on longer sentences."
+        if self.settings.get("model.members", 1) != 1:
             text += f" {MEMBERS} of them, trained on all pairs with different seeds, write together."
         if self.short and self.promised < GOOD:
             text += " The runs were short for these pairs: more --minutes may help."

@@ -4,7 +4,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from ftor.config import Config, TransducerConfig
+from ftor.config import Config, LSTMConfig, TransducerConfig
 from ftor.errors import FtorError
 from ftor.files import write_text
 from ftor.model.confidence import CONFIDENCE_FILE
@@ -39,7 +39,7 @@ def finish(race: Race, folder: Path, data_folder: Path | None = None) -> Choice:
     held_out = race.plan.held_out
     if any(held_out.values()) and not held_out.get("dev"):
         _take_confidence(race, folder)
-    choice = Choice.of(race, race.plan.members(race.final) if joined is None else MEMBERS)
+    choice = Choice.of(race, 1 if joined is None else MEMBERS)
     choice.write(folder)
     (found / METRICS_FILE).replace(folder / METRICS_FILE)  # with it the model is finished
     shutil.rmtree(race.plan.folder / "runs")
@@ -55,7 +55,7 @@ def _joined(race: Race, data_folder: Path | None) -> Path | None:
     """
     assert race.final is not None
     model = race.plan.config(race.final).model
-    could = isinstance(model, TransducerConfig) and model.rescorer == "none"
+    could = isinstance(model, LSTMConfig) or (isinstance(model, TransducerConfig) and not model.reader_layers)
     could = could and not any(map(_sets_members, race.plan.overrides))
     entries = [entry for entry in race.finals if race.results[entry].problem is None][:MEMBERS]
     if not could or len(entries) < MEMBERS or race.promised is None or race.promised >= ALL_RIGHT:

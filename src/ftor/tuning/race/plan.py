@@ -11,7 +11,6 @@ from ftor.text.reading import Pair, write_pairs
 from ftor.tuning.look import Look
 from ftor.tuning.look.findings import Value
 from ftor.tuning.race.candidates import (
-    MEMBERS,
     RECOMBINED,
     RESCORED,
     RESCORER_COST,
@@ -40,6 +39,9 @@ WARM_UP_PART = 6
 FINALISTS = 2
 SEEDS, FINAL_SEEDS = 2, 4
 """Seeds of the finalists, and of the winner on all pairs. Half of the latter are given up after a quarter."""
+FINAL_LONGER = 2
+"""The winner trains on all pairs for so many times the epochs if it has an LSTM, which learns slowly, or if
+the race ended early and has time left. But for no more epochs than wanted."""
 START_SECONDS, STEP_SECONDS = 1.5, 9e-3
 """What each run and each step of training costs, whatever the pairs are."""
 EXAMPLE_SECONDS, LARGE = (2.5e-4, 2e-5, 2e-8), 3
@@ -113,20 +115,14 @@ class Plan:
         if "training.alignment_epochs" in candidate.settings:
             most = self.entry(entry.candidate, entry.seed, self.epochs).epochs
             warm_up["training.alignment_epochs"] = max(2, most // WARM_UP_PART)
-        members: dict[str, Value] = {"model.members": self.members(entry)}
-        settings = [self.look.settings, candidate.settings, warm_up, members, self._data(entry.final)]
+        settings = [self.look.settings, candidate.settings, warm_up, self._data(entry.final)]
         return configuration(self.name, settings, self.overrides, **training)
-
-    def members(self, entry: Entry) -> int:
-        """How many LSTMs a run trains side by side: several, if the plain seq2seq has won."""
-        return MEMBERS if self.races and entry.final and entry.candidate == SEQ2SEQ else 1
 
     def cost(self, entry: Entry) -> float:
         """About how long a run takes, relative to others."""
         held_out = 0 if entry.final else sum(self.held_out.get(kind, 0) for kind in ("random", "harder"))
         pairs = (self.look.pairs["train"] - held_out) * (2 if entry.candidate.endswith(RECOMBINED) else 1)
-        cost = self.candidate(entry.candidate).cost * self.members(entry)
-        return entry.epochs * pairs * cost
+        return entry.epochs * pairs * self.candidate(entry.candidate).cost
 
     @property
     def contenders(self) -> list[str]:
@@ -271,7 +267,7 @@ def _seconds_per_epoch(look: Look, some: Sequence[Candidate]) -> float:
     finals = SEEDS + (FINAL_SEEDS - SEEDS) / FINAL_SEEDS
     mean = sum(costs) / len(costs)
     if can_rescore(look):
-        runs += 2 * SEEDS * (mean + RESCORER_COST)
+        runs += (1 + FINAL_LONGER) * SEEDS * (mean + RESCORER_COST)
     else:
         runs += mean * ((FINALISTS + 1) * (SEEDS - 1) + finals)
     lengths, batch = look.units or look.target, int(look.settings["training.batch_size"])

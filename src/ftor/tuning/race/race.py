@@ -12,15 +12,24 @@ from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import SILENT, Report, percent
 from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ
-from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RESULTS_FILE, RUNGS, SEEDS, Entry, Plan, kept
+from ftor.tuning.race.plan import (
+    FINAL_LONGER,
+    FINAL_SEEDS,
+    FINALISTS,
+    MADE,
+    RESULTS_FILE,
+    RUNGS,
+    SEEDS,
+    Entry,
+    Plan,
+    kept,
+)
 from ftor.tuning.race.results import Imagined, RaceClock, Result, better_without_grammar, is_alike, is_below
 
 ALL_RIGHT = 0.995
 """Share of right held-out pairs that more training cannot improve."""
 LONGER = 4
 """If a candidate that was all right early is not so with another seed, it trains so many times as long."""
-EARLY = 2
-"""Then the race has time left: the winner trains on all pairs for so many times the epochs, if wanted."""
 BEHIND = 0.1
 """A run that collapsed has another try if its score is so far below the best."""
 OTHER_SEEDS = 1000
@@ -122,13 +131,12 @@ class Race(Workload):
     def _train_on_all_pairs(self, first: int, epochs: int) -> Iterator[list[Entry]]:
         """Start the winner with several seeds. Those that are best after a while go on.
 
-        With an LSTM there are fewer seeds at the start: none of them is unlucky. The plain seq2seq has two
-        members instead.
+        With an LSTM there are fewer seeds at the start: none of them is unlucky.
         """
         plan, winner = self.plan, self.winner
         assert winner is not None
-        count = SEEDS if RESCORED in winner else FINAL_SEEDS
-        if not plan.races or winner == SEQ2SEQ:
+        count = SEEDS if RESCORED in winner or winner == SEQ2SEQ else FINAL_SEEDS
+        if not plan.races:
             count = 1
         seeds = [first + number for number in range(count)]
         if len(seeds) > SEEDS:
@@ -177,7 +185,8 @@ class Race(Workload):
                 break
         if why := better_without_grammar(self.results[self._entry(winner, seed, epochs)] for seed in seeds):
             self._report.warn(f"{self.winner} {why}; try --grammar none")
-        return max(plan.epochs, min(EARLY * plan.epochs, plan.wanted)) if early else plan.epochs
+        longer = early or RESCORED in winner or winner == SEQ2SEQ
+        return max(plan.epochs, min(FINAL_LONGER * plan.epochs, plan.wanted)) if longer else plan.epochs
 
     def _proven(
         self, names: list[str], seeds: list[int], epochs: int, at_once: int
