@@ -185,7 +185,7 @@ class Race(Workload):
                 break
         if why := better_without_grammar(self.results[self._entry(winner, seed, epochs)] for seed in seeds):
             self._report.warn(f"{self.winner} {why}; try --grammar none")
-        longer = early or RESCORED in winner or winner == SEQ2SEQ
+        longer = early or winner == SEQ2SEQ
         return max(plan.epochs, min(FINAL_LONGER * plan.epochs, plan.wanted)) if longer else plan.epochs
 
     def _proven(
