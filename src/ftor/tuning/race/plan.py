@@ -40,8 +40,8 @@ FINALISTS = 2
 SEEDS, FINAL_SEEDS = 2, 4
 """Seeds of the finalists, and of the winner on all pairs. Half of the latter are given up after a quarter."""
 FINAL_LONGER = 2
-"""The winner trains on all pairs for so many times the epochs if it is the plain seq2seq, which learns slowly,
-or if the race ended early and has time left. But for no more epochs than wanted."""
+"""The winner trains on all pairs for so many times the epochs if it is the plain seq2seq, which learns
+slowly, or if the race ended early and has time left. But for no more epochs than wanted."""
 START_SECONDS, STEP_SECONDS = 1.5, 9e-3
 """What each run and each step of training costs, whatever the pairs are."""
 EXAMPLE_SECONDS, LARGE = (2.5e-4, 2e-5, 2e-8), 3
