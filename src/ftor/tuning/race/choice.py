@@ -159,7 +159,8 @@ class Choice(Record):
     @property
     def rows(self) -> list[list[str]]:
         """The table of all candidates, best first. A candidate that has come less far was given up."""
-        runs = sorted(self.best_of_each, key=lambda run: (-run.half_epochs, -run.score))
+        runs = self.best_of_each
+        most = max((run.half_epochs for run in runs if run.candidate != SEQ2SEQ), default=0)
         return [
             [
                 run.candidate,
@@ -168,7 +169,7 @@ class Choice(Record):
                 run.problem or percent(run.score),
                 f"{self._seconds(run.candidate):.0f}",
             ]
-            for run in runs
+            for run in sorted(runs, key=lambda run: (-min(run.half_epochs, most), -run.score))
         ]
 
     def _seconds(self, candidate: str) -> float:

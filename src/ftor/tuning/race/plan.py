@@ -39,9 +39,9 @@ WARM_UP_PART = 6
 FINALISTS = 2
 SEEDS, FINAL_SEEDS = 2, 4
 """Seeds of the finalists, and of the winner on all pairs. Half of the latter are given up after a quarter."""
-FINAL_LONGER = 2
-"""The winner trains on all pairs for so many times the epochs if it is the plain seq2seq, which learns
-slowly, or if the race ended early and has time left. But for no more epochs than wanted."""
+SEQ2SEQ_LONGER, EARLY_LONGER = 2, 2
+"""The plain seq2seq trains for so many times the epochs of the others, and the winner of a race that ended
+early, on all pairs, for so many times those of the race. But no run has more epochs than wanted."""
 START_SECONDS, STEP_SECONDS = 1.5, 9e-3
 """What each run and each step of training costs, whatever the pairs are."""
 EXAMPLE_SECONDS, LARGE = (2.5e-4, 2e-5, 2e-8), 3
@@ -103,9 +103,20 @@ class Plan:
     folder: Path
 
     def entry(self, name: str, seed: int, epochs: int, final: bool = False) -> Entry:
-        """A run of a candidate. With recombined pairs, half of the epochs are as many steps."""
-        steps = 2 if name.endswith(RECOMBINED) else 1
-        return Entry(name, seed, math.ceil(epochs / steps), final)
+        """A run of a candidate. With recombined pairs, half of the epochs are as many steps.
+
+        The plain seq2seq learns slowly, so it has more epochs than the others, if as many are wanted.
+        """
+        if name == SEQ2SEQ:
+            return Entry(name, seed, self._longer(SEQ2SEQ_LONGER, epochs), final)
+        return Entry(name, seed, math.ceil(epochs / (2 if name.endswith(RECOMBINED) else 1)), final)
+
+    def final_epochs(self, early: bool) -> int:
+        """The epochs of the winner on all pairs. If the race ended early, it has time left."""
+        return self._longer(EARLY_LONGER, self.epochs) if early else self.epochs
+
+    def _longer(self, times: int, epochs: int) -> int:
+        return max(epochs, min(times * epochs, self.wanted))
 
     def config(self, entry: Entry) -> Config:
         """The configuration of a run."""

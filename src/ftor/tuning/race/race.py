@@ -13,7 +13,6 @@ from ftor.jobs import Job, Status, Workload
 from ftor.reporting import SILENT, Report, percent
 from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ
 from ftor.tuning.race.plan import (
-    FINAL_LONGER,
     FINAL_SEEDS,
     FINALISTS,
     MADE,
@@ -185,8 +184,7 @@ class Race(Workload):
                 break
         if why := better_without_grammar(self.results[self._entry(winner, seed, epochs)] for seed in seeds):
             self._report.warn(f"{self.winner} {why}; try --grammar none")
-        longer = early or winner == SEQ2SEQ
-        return max(plan.epochs, min(FINAL_LONGER * plan.epochs, plan.wanted)) if longer else plan.epochs
+        return plan.final_epochs(early)
 
     def _proven(
         self, names: list[str], seeds: list[int], epochs: int, at_once: int
