@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ftor.ops.arrays import Array
 from ftor.text.aligning import poisson
@@ -46,6 +46,18 @@ class Links:
         """Whether a word names each unit of `units` that words name, and there is one."""
         named = [unit for unit in units if self.is_named[unit]]
         return bool(named) and all(self.word_of[unit] is not None for unit in named)
+
+    def with_structure(self, places: Collection[int]) -> "Links":
+        """The links with more units, at `places`, that no word names."""
+        length = len(self.word_of) + len(places)
+        others = [place for place in range(length) if place not in places]
+        word_of = dict(zip(others, self.word_of, strict=True))
+        is_named = dict(zip(others, self.is_named, strict=True))
+        return replace(
+            self,
+            word_of=[word_of.get(place) for place in range(length)],
+            is_named=[is_named.get(place, False) for place in range(length)],
+        )
 
     def words(self, units: Collection[int]) -> set[int]:
         """The positions of the words that name units."""
@@ -124,6 +136,19 @@ def link_words(pairs: Sequence[Pair], iterations: int) -> list[Links]:
         )
         for pair, of in zip(pairs, linked, strict=True)
     ]
+
+
+def link_without(pairs: Sequence[Pair], structure: Sequence[Collection[int]], iterations: int) -> list[Links]:
+    """The same where some units of each pair are known to be structure, such as the separators of lists.
+
+    `structure` has their positions. A word between two items is then no name of the separator.
+    """
+    without = [
+        replace(pair, target=tuple(unit for place, unit in enumerate(pair.target) if place not in places))
+        for pair, places in zip(pairs, structure, strict=True)
+    ]
+    found = zip(link_words(without, iterations), structure, strict=True)
+    return [links.with_structure(places) for links, places in found]
 
 
 def _partners(

@@ -72,3 +72,51 @@ def test_nodes_span_their_tokens():
 def test_what_the_grammar_does_not_derive_is_refused():
     with pytest.raises(ProgramError, match="geo does not derive it: answer answer"):
         GrammarTrees(GEO).nodes(["answer", "answer"], ())
+
+
+LISTS = {
+    "Conds -> Cond | Cond 'AND' Conds": "a x AND b AND a y",
+    "Conds -> Cond | Conds 'AND' Cond": "a x AND b AND a y",
+    "Conds -> Cond | Cond And Conds\nAnd -> 'AND' 'ALSO'": "a x AND ALSO b AND ALSO a y",
+    "Conds -> () | Cond 'AND' Conds": "a x AND b AND a y AND",
+    "Conds -> 'AND' Cond | 'AND' Cond Conds": "AND a x AND b AND a y",
+    "Conds -> Cond Rest\nRest -> () | 'AND' Cond Rest": "a x AND b AND a y",
+    "Conds -> Cond Rest\nRest -> () | More Rest\nMore -> 'AND' Cond": "a x AND b AND a y",
+    "Conds -> () | Cond Conds": "a x b a y",
+}
+
+
+@pytest.mark.parametrize("rules", LISTS, ids=[rules.replace("\n", "; ") for rules in LISTS])
+def test_lists_may_have_separators(rules):
+    grammar = Grammar.parse(f"Query -> 'get' Conds 'end'\n{rules}\nCond -> 'a' Name | 'b'\nName : x | y")
+    target = f"get {LISTS[rules]} end".split()
+    root, *others = GrammarTrees(grammar).nodes(target, ())
+    (of,) = [node for node in (root, *others) if any(child.is_item for child in node.children)]
+    assert [" ".join(child.node.units(target)) for child in of.children] == ["a x", "b", "a y"]
+    separator = "AND ALSO" if "ALSO" in target else "AND" * ("AND" in target)
+    assert {child.separator for child in of.children} == {tuple(separator.split())}
+    assert {" ".join(target[start:end]) for start, end in of.gaps} == {separator} - {""}
+    assert (root.start, root.end) == (0, len(target))
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        "Conds -> Cond | Cond 'AND' Conds | Cond 'OR' Conds",
+        "Conds -> Cond | Cond Joiner Conds\nJoiner : AND | OR",
+        "Conds -> Cond | 'not' Conds | Cond 'AND' Conds",
+        "Conds -> Cond | '(' Conds ')' | Cond 'AND' Conds",
+    ],
+)
+def test_rules_of_several_kinds_are_no_lists(rules):
+    grammar = Grammar.parse(f"Query -> 'get' Conds\n{rules}\nCond -> 'a' Name | 'b'\nName : x | y")
+    nodes = GrammarTrees(grammar).nodes(["get", "b", "AND", "a", "x"], ())
+    assert not any(child.is_item for node in nodes for child in node.children)
+
+
+def test_separators_are_runs_of_their_own():
+    grammar = Grammar.parse(
+        "Query -> 'get' Conds\nConds -> 'AND' Cond | 'AND' Cond Conds\nCond -> 'a' | 'b' 'b'"
+    )
+    runs = GrammarTrees(grammar).runs(["get", "AND", "a", "AND", "b", "b"])
+    assert runs == [("get",), ("AND",), ("a",), ("AND",), ("b", "b")]

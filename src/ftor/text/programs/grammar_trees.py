@@ -2,16 +2,19 @@
 
 The words of a rule are a node's unit, what its names derive are the node's children, and the name of the rule
 is the kind of the node. A *row* is a rule such as `Query -> Clause | Clause Query`: its clauses are the items
-of one list. A row of words, such as `Name -> @copy | @copy Name`, is one leaf.
+of one list. There may be separators between them: see `grammar_rows`. A row of words, such as
+`Name -> @copy | @copy Name`, is one leaf.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
+from itertools import groupby, zip_longest
+from typing import TypeGuard
 
 from ftor.grammar import Grammar
 from ftor.grammar.earley import ParseTree
-from ftor.grammar.reading import Part, Rule, Words
+from ftor.grammar.reading import Rule, Words
+from ftor.text.programs.grammar_rows import find_rows
 from ftor.text.programs.nodes import Child, Node
 from ftor.text.programs.parsing import ProgramError
 
@@ -25,8 +28,9 @@ class GrammarTrees:
     def __init__(self, grammar: Grammar) -> None:
         self._grammar, self._terminals = grammar, frozenset(grammar.terminals)
         self._trees: dict[tuple[Tokens, Tokens], ParseTree | None] = {}
-        self._rows = _rows(grammar.rules)
-        self._values = _values(grammar.rules, self._rows)
+        self._rows = find_rows(grammar.rules)
+        plain = {name for name, row in self._rows.items() if not (row.separator or row.may_be_empty)}
+        self._values = _values(grammar.rules, plain)
         self._names = self._values & _copying(grammar.rules)
 
     def derives(self, target: Sequence[str], source: Sequence[str] = ()) -> bool:
@@ -64,20 +68,34 @@ class GrammarTrees:
                 at = node.end
                 node.is_name = tree.name in self._names
                 return node
-            for part in [tree] if self._is_row(tree) else tree.children:
-                if isinstance(part, str) or self._is_structure(part):
+            parts = (tree,) if self._is_row(tree) else tree.children
+            for part, after in zip_longest(parts, parts[1:]):
+                if self._is_row(part):
+                    read_row(part, node, len(pattern))
+                    pattern.append(SLOT)
+                elif isinstance(part, ParseTree) and self._goes_on(after):
+                    separator = self._rows[after.name].separator
+                    node.children.append(Child(len(pattern), True, read(part), separator))
+                elif isinstance(part, str) or self._is_structure(part):
                     node.choices += [] if isinstance(part, str) else [at]
                     words = [part] if isinstance(part, str) else part.words
                     pattern += words
                     at += len(words)
-                elif self._is_row(part):
-                    node.children += [Child(len(pattern), True, read(item)) for item in self._items(part)]
-                    pattern.append(SLOT)
                 else:
                     node.children.append(Child(len(pattern), False, read(part)))
                     pattern.append(SLOT)
             node.unit, node.end = " ".join(pattern), at
             return node
+
+        def read_row(tree: ParseTree, node: Node, slot: int) -> None:
+            nonlocal at
+            row = self._rows[tree.name]
+            for member in row.members(tree):
+                if isinstance(member, ParseTree):
+                    node.children.append(Child(slot, True, read(member), row.separator))
+                else:
+                    node.gaps.append((at, at + len(member)))
+                    at += len(member)
 
         try:
             read(tree)
@@ -96,29 +114,24 @@ class GrammarTrees:
             for place in range(node.start, node.end):
                 run = place if node.is_name else bisect_right(node.choices[1:], place)
                 owner[place] = number, run
+            for start, end in node.gaps:
+                owner[start:end] = [(number, -1 - start)] * (end - start)
         return [
             tuple(target[place] for place in places)
             for _, places in groupby(range(len(target)), key=lambda place: owner[place])
         ]
 
-    def _is_row(self, tree: ParseTree) -> bool:
+    def _is_row(self, tree: ParseTree | str | None) -> TypeGuard[ParseTree]:
         """Whether a tree is a list of trees. A row of words is none."""
-        return tree.name in self._rows and tree.name not in self._values
+        return isinstance(tree, ParseTree) and tree.name in self._rows and tree.name not in self._values
+
+    def _goes_on(self, tree: ParseTree | str | None) -> TypeGuard[ParseTree]:
+        """Whether a tree is a row whose list begins with an item before it."""
+        return self._is_row(tree) and self._rows[tree.name].follows_item
 
     def _is_structure(self, tree: ParseTree) -> bool:
         """Whether a tree is one word that is no name."""
         return isinstance(_word(tree), str) and tree.name not in self._names
-
-    def _items(self, tree: ParseTree) -> list[ParseTree]:
-        items = []
-        while len(tree.children) == 2:
-            first, tree = tree.children  # type: ignore[assignment]
-            items.append(_as_tree(first))
-        return [*items, _as_tree(tree.children[0])]
-
-
-def _as_tree(part: ParseTree | str) -> ParseTree:
-    return ParseTree("", (part,)) if isinstance(part, str) else part
 
 
 def _word(tree: ParseTree | str) -> ParseTree | str:
@@ -149,35 +162,3 @@ def _values(rules: Sequence[Rule], rows: set[str]) -> set[str]:
             if not found.issuperset(names) or (names and len(rule.parts) > 1 and not is_row):
                 found.discard(rule.name)
     return found
-
-
-def _rows(rules: Sequence[Rule]) -> set[str]:
-    """Names with a rule `Name -> X Name` that also derive X alone."""
-    return {
-        rule.name
-        for rule in rules
-        if len(rule.parts) == 2
-        and rule.parts[1] == rule.name
-        and rule.parts[0] != rule.name
-        and any(_covers(part, rule.parts[0]) for part in _alone(rules, rule.name))
-    }
-
-
-def _alone(rules: Sequence[Rule], name: str) -> Iterator[Part]:
-    """What a name derives through rules of one part."""
-    seen, waiting = {name}, [name]
-    while waiting:
-        one = waiting.pop()
-        for rule in rules:
-            if rule.name == one and len(rule.parts) == 1:
-                (part,) = rule.parts
-                yield part
-                if isinstance(part, str) and part not in seen:
-                    seen.add(part)
-                    waiting.append(part)
-
-
-def _covers(part: Part, first: Part) -> bool:
-    if isinstance(part, Words) and isinstance(first, Words):
-        return (part.copy or not first.copy) and set(part.words) >= set(first.words)
-    return part == first

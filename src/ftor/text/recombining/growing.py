@@ -6,7 +6,7 @@ from typing import NamedTuple
 from ftor.text.programs.nodes import Node, Units
 from ftor.text.reading import Pair
 from ftor.text.recombining.grammar_kinds import list_items
-from ftor.text.recombining.parts import Place, neighbours
+from ftor.text.recombining.parts import Place, Side, neighbours, with_item
 
 OUTLIERS = 0.03
 """The share of the longest lists of training that do not count as usual."""
@@ -19,20 +19,19 @@ class GrowingList(NamedTuple):
         pair: the pair.
         place: one of the items, beside whose phrase another one may stand.
         heads: the first two tokens of the items.
-        starts: where an item may be put in: before each item and after the last one.
+        sides: where an item may be put in: before and after each item.
         items: the items that have phrases.
     """
 
     pair: Pair
     place: Place
     heads: frozenset[Units]
-    starts: tuple[int, ...]
+    sides: tuple[Side, ...]
     items: list[Place]
 
-    def with_item(self, item: Units, start: int) -> Units:
+    def with_item(self, item: Units, side: Side) -> Units:
         """The target with one more item."""
-        units = self.pair.target
-        return (*units[:start], *item, *units[start:])
+        return with_item(self.pair.target, item, self.place.separator, side)
 
 
 def usual_items(trees: Sequence[Sequence[Node]]) -> int:
@@ -51,7 +50,9 @@ def growing_lists(
     for place in places:
         if place.kind[0] == "item" and place.chain in lists:
             items = lists[place.chain]
-            starts = (*(item.start for item in items), items[-1].end)
+            sides = {
+                at: Side(at, later) for item in items for at, later in ((item.start, False), (item.end, True))
+            }
             heads = frozenset(pair.target[item.start : item.end][:2] for item in items)
             others = neighbours(places, place.kind, place.chain)
-            yield GrowingList(pair, place, heads, starts, others)
+            yield GrowingList(pair, place, heads, tuple(sides.values()), others)

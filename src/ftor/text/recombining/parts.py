@@ -54,6 +54,7 @@ class Place:
         hole_start, hole_end: the units of the subtree that it modifies. Both are `end` if it modifies none.
         first, last: its first word, and the end of its words.
         lead, tail: how many function words are at the start and at the end of its words.
+        separator: the units between it and the next item, if it is one.
     """
 
     kind: Kind
@@ -66,6 +67,7 @@ class Place:
     last: int
     lead: int
     tail: int
+    separator: Units = ()
 
     def part(self, pair: Pair) -> Part:
         """What stands there."""
@@ -99,3 +101,16 @@ def neighbours(places: Sequence[Place], kind: Kind, chain: int) -> list[Place]:
     """The places of neighbours, each with one of its phrases."""
     found = {place.start: place for place in places if (place.kind, place.chain) == (kind, chain)}
     return list(found.values())
+
+
+class Side(NamedTuple):
+    """Where an item may be put in: before the item that starts `at` a unit, or after the one that ends."""
+
+    at: int
+    is_later: bool
+
+
+def with_item(units: Units, item: Units, separator: Units, side: Side) -> Units:
+    """Units with one more item of a list, and a separator between it and the one beside it."""
+    new = (*separator, *item) if side.is_later else (*item, *separator)
+    return (*units[: side.at], *new, *units[side.at :])

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
-from ftor.text.linking import Links, link_words
+from ftor.text.linking import Links, link_without
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.programs.grammar_trees import GrammarTrees
 from ftor.text.programs.nodes import Node, Units
@@ -14,7 +14,7 @@ from ftor.text.recombining.grammar_kinds import GrammarKinds
 from ftor.text.recombining.growing import GrowingList, growing_lists, usual_items
 from ftor.text.recombining.kinds import Kinds, read_nodes
 from ftor.text.recombining.orders import Orders
-from ftor.text.recombining.parts import Form, Kind, Part, Place, neighbours
+from ftor.text.recombining.parts import Form, Kind, Part, Place, Side, neighbours, with_item
 from ftor.text.recombining.wrapping import Wraps
 from ftor.text.seeds import derived_seed
 
@@ -69,7 +69,11 @@ class Recombiner:
         self._orders, self._wraps = Orders(), Wraps()
         self._growing: list[GrowingList] = []
         usual = usual_items(trees) if grow_lists else 0
-        for pair, nodes, links in zip(pairs, trees, link_words(pairs, iterations), strict=True):
+        separators = [
+            {place for node in nodes for gap in node.gaps for place in range(*gap)} for nodes in trees
+        ]
+        linked = link_without(pairs, separators, iterations)
+        for pair, nodes, links in zip(pairs, trees, linked, strict=True):
             places = (
                 list(self._places(pair.target, nodes, links))
                 if links.are_sure(range(len(pair.target)))
@@ -181,21 +185,21 @@ class Recombiner:
         source = (*pair.source[:at], *part.words, *pair.source[at:])
         if source in self._sources or not self._ngrams.are_fluent(source, (at, at + len(part.words))):
             return None
-        starts = [start for start in grown.starts if self._is_in_order(grown, start, part, at, source)]
-        targets = (grown.with_item(part.before, start) for start in starts)
+        sides = [side for side in grown.sides if self._is_in_order(grown, side, part, at, source)]
+        targets = (grown.with_item(part.before, side) for side in sides)
         made = (self._derived(trees, pair, source, target, is_larger=False) for target in targets)
         return next((one for one in made if one is not None), None)
 
     def _is_in_order(
-        self, grown: GrowingList, start: int, part: Part, at: int, source: tuple[str, ...]
+        self, grown: GrowingList, side: Side, part: Part, at: int, source: tuple[str, ...]
     ) -> bool:
         """Whether lists are sorted, or a new item stands on the side of another one where its phrase is."""
         if isinstance(self._kinds, GrammarKinds) and self._kinds.sorts_lists:
             return True
         place = grown.place
-        if (at, start) not in ((place.first, place.start), (place.last, place.end)):
+        if (at, side.at) not in ((place.first, place.start), (place.last, place.end)):
             return False
-        new = part.member(start - 0.5, at)
+        new = part.member(side.at - 0.5, at)
         members = [new, *(item.member(at, len(part.words)) for item in grown.items)]
         return self._orders.agree(grown.place.kind, source, members, new)
 
@@ -214,22 +218,22 @@ class Recombiner:
 
     def _places(self, target: tuple[str, ...], nodes: Sequence[Node], links: Links) -> Iterator[Place]:
         """The parts of a pair that have a phrase of their own. Each comes with each choice of its words."""
-        lists = {id(child.node): node.start for node in nodes for child in node.children if child.is_item}
+        items = [(node, child) for node in nodes for child in node.children if child.is_item]
+        lists = {id(child.node): (node.start, child.separator) for node, child in items}
         for node in nodes:
             kind = self._kinds.of(target, node)
             form: Form = "item" if id(node) in lists else "subtree"
             modified = self._kinds.modified(target, node)
             operates = len(modified) > 1 and isinstance(self._programs, Programs)
-            holes: list[tuple[Kind, int, int, int]] = [
-                ((form, kind), lists.get(id(node), node.start), node.end, node.end)
-            ]
+            chain, separator = lists.get(id(node), (node.start, ()))
+            holes: list[tuple[Kind, int, int, int]] = [((form, kind), chain, node.end, node.end)]
             for number, one in enumerate(modified):
                 of: Kind = ("operator", (*kind, str(number))) if operates else ("modifier", kind)
                 holes.append((of, self._kinds.base(one).start, one.start, one.end))
             for of, chain, hole_start, hole_end in holes:
                 units = [*range(node.start, hole_start), *range(hole_end, node.end)]
                 for phrase in links.phrases(units, FUNCTION_WORDS):
-                    yield Place(of, chain, node.start, hole_start, hole_end, node.end, *phrase)
+                    yield Place(of, chain, node.start, hole_start, hole_end, node.end, *phrase, separator)
 
     def _replaced(
         self, pair: Pair, places: Sequence[Place], place: Place, part: Part, source: tuple[str, ...]
@@ -271,8 +275,9 @@ class Recombiner:
         if not self._orders.agree(place.kind, source, members, new):
             return None
         if place.kind[0] == "item":
-            start = end = place.end if is_later else place.start
-        elif is_later:  # around the modifier
+            side = Side(place.end if is_later else place.start, is_later)
+            return with_item(pair.target, part.before, place.separator, side)
+        if is_later:  # around the modifier
             start, end = place.start, place.end
         else:
             start, end = place.hole_start, place.hole_end
