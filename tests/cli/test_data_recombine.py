@@ -54,3 +54,20 @@ def test_a_grammar_takes_plain_tokens_apart(tmp_path):
     targets = [line.split("\t")[1] for line in longer.out.splitlines()]
     assert sum(target.count("filter") == 3 for target in targets) >= 10
     assert run_here("data", "recombine", path, "--lists").code == 2
+
+
+def test_targets_that_the_grammar_does_not_derive_are_counted(tmp_path):
+    grammar = tmp_path / "clauses.cfg"
+    grammar.write_text("Query -> 'get' Source\nSource : files | mails\n", "utf-8")
+    rows = ["show files\tget files", "show mails\tget mails", "count files\tcount files"]
+    path = write_lines(tmp_path / "a.tsv", *rows)
+    some = run_here("data", "recombine", path, "--grammar", grammar)
+    assert some.code == 0
+    counts = f"derives 2 of 3 targets; the first other one is {path}:3: word 1: expected 'get', found 'count'"
+    assert counts in " ".join(some.err.split())
+    path = write_lines(tmp_path / "b.tsv", *rows[2:], "count mails\tcount mails")
+    none = run_here("data", "recombine", path, "--grammar", grammar)
+    assert (none.code, none.out) == (1, "")
+    reason = f"derives 0 of 2 targets; the first other one is {path}:1: word 1: expected 'get', found 'count'"
+    assert reason in " ".join(none.err.split())
+    assert "0 recombined pairs" not in none.err

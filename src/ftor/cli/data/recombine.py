@@ -32,9 +32,9 @@ def recombine(
     from ftor.grammar import Grammar
     from ftor.text.programs import UnitSettings
     from ftor.text.programs.pairs import AUTO, encode_pairs, learn_programs
-    from ftor.text.programs.rules import GRAMMAR
+    from ftor.text.programs.rules import GRAMMAR, RuleUnits
     from ftor.text.reading import PairsFile, write_pairs
-    from ftor.text.recombining import recombined
+    from ftor.text.recombining import check_derived, recombined
 
     if lists and grammar is None:
         raise typer.BadParameter("--lists needs --grammar")
@@ -47,6 +47,8 @@ def recombine(
     programs = learned.units
     if programs is not None:
         pairs = encode_pairs(programs, pairs)
+    if isinstance(programs, RuleUnits):
+        check_derived(pairs, programs, file, report)
     iterations = Config.load("programs").training.alignment_iterations
     drawn = recombined(pairs, programs, count, seed, iterations, lists)
     longest = max(len(pair.target) for pair in pairs)

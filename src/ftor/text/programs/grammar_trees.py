@@ -37,14 +37,19 @@ class GrammarTrees:
         """Whether the grammar derives a target."""
         return self._tree(target, source) is not None
 
+    def why_not(self, target: Sequence[str], source: Sequence[str] = ()) -> str:
+        """Why the grammar does not derive a target."""
+        return self._grammar.why_not(target, self._sentence(target, source))
+
     def _tree(self, target: Sequence[str], source: Sequence[str]) -> ParseTree | None:
         key = tuple(target), tuple(source)
         if key not in self._trees:
-            names = [
-                word for word in target if word not in self._terminals
-            ]  # copies in other letters, or none
-            self._trees[key] = self._grammar.tree(target, [*source, *names])
+            self._trees[key] = self._grammar.tree(target, self._sentence(target, source))
         return self._trees[key]
+
+    def _sentence(self, target: Sequence[str], source: Sequence[str]) -> list[str]:
+        """The words that may be copied: those of the source, and copies in other letters, or of nothing."""
+        return [*source, *(word for word in target if word not in self._terminals)]
 
     def nodes(self, target: Sequence[str], source: Sequence[str]) -> list[Node]:
         """The nodes of a program in prefix order. Raises `ProgramError` if the grammar does not derive it."""

@@ -19,13 +19,13 @@ from ftor.text.programs.grammars import inferred_grammar
 from ftor.text.programs.pairs import TargetUnits
 from ftor.text.programs.rules import RuleUnits
 from ftor.text.reading import Pair
-from ftor.text.recombining.by_rules import recombined_by_rules
+from ftor.text.recombining.by_rules import check_derived, recombined_by_rules
 from ftor.text.recombining.chaining import Chains
 from ftor.text.recombining.recombiner import Recombiner
 from ftor.text.recombining.root_lists import chained_lists
 from ftor.text.recombining.substituting import substituted
 
-__all__ = ["recombined"]
+__all__ = ["check_derived", "recombined"]
 
 
 def recombined(
