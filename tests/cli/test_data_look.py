@@ -22,8 +22,16 @@ def test_the_page(pairs, tmp_path):
     for text in ("train: 30 pairs, dev: 5 pairs", "source tokens", "model.copying=true"):
         assert text in shown
     assert "! same-pairs: All dev pairs are training pairs." in shown
-    assert f"{dev.name}: line 1, 2, 3, 4, 5" in shown
+    assert f"{dev.name}: line 1, 2, 3, 4, 5 →" in shown
     assert shown.index("Warnings") < shown.index("Findings") < shown.index("Settings that follow")
+
+
+def test_more_lines_than_are_named(pairs, tmp_path):
+    dev = write_lines(tmp_path / "b.tsv", *ROWS[:6])
+    shown = " ".join(run_here("data", "look", pairs, "--dev", dev).out.split())
+    assert f"{dev.name}: line 1, 2, 3, 4, 5, …" in shown
+    found = json.loads(run_here("data", "look", pairs, "--dev", dev, "--json").out)
+    assert found["findings"][0]["more_lines"] is True
 
 
 def test_json(pairs, tmp_path):
@@ -39,6 +47,7 @@ def test_json(pairs, tmp_path):
         "advice": found["findings"][0]["advice"],
         "split": "test",
         "lines": [1, 2, 3, 4, 5],
+        "more_lines": False,
         "left_out": 0,
     }
 

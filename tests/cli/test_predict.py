@@ -224,8 +224,8 @@ def test_the_second_model_that_was_meant_is_named(trained, tmp_path, monkeypatch
         shutil.copytree(trained, tmp_path / "runs" / name)
     monkeypatch.chdir(tmp_path)
     finished = run_here("predict", "runs/geo", "runs/miror", "a b")
-    assert finished.code == 2
-    assert "runs/miror: no model; did you mean runs/mirror?" in finished.err
+    message = "error: runs/miror: not a model folder: it does not exist; did you mean runs/mirror?\n"
+    assert (finished.code, finished.out, finished.err) == (1, "", message)  # as for the first model
     finished = run_here("predict", "runs/geo", "run/mirror", "a b")
     assert "'run/mirror' is read as a sentence; did you mean the model folder runs/mirror?" in finished.err
 
@@ -240,8 +240,8 @@ def test_a_file_is_no_sentence(trained, tmp_path, monkeypatch):
 
 def test_a_second_model_that_does_not_exist_is_no_sentence(trained):
     finished = run_here("predict", trained, trained.parent / "none", "a b")
-    assert (finished.code, finished.out) == (2, "")
-    assert "no model" in " ".join(finished.err.replace("│", " ").split())
+    assert (finished.code, finished.out) == (1, "")
+    assert finished.err.startswith(f"error: {trained.parent / 'none'}: not a model folder: it does not exist")
 
 
 def test_a_word_that_is_nearly_a_model_folder_is_named(trained, tmp_path, monkeypatch):

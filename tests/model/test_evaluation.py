@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from ftor.metrics import evaluate
-from ftor.model.evaluation import Evaluation
+from ftor.model.evaluation import Evaluation, tell_of_underived
 from ftor.model.novelty import new_combinations, new_parts, new_words
 from ftor.model.prediction import Prediction
+from ftor.reporting import Report
 from ftor.text.copying import Copying
 from ftor.text.reading import Pair
 from ftor.text.vocabularies import Vocabularies
@@ -51,6 +52,26 @@ class TestNovelty:
         words = Vocabularies.of(TRAINING, OPEN)
         pairs = [pair("drive to Oslo", "go Oslo"), pair("Oslo today", "go Oslo stay"), pair("x", "go fly")]
         assert new_combinations(pairs, words, TRAINING) == ((), (("Oslo", "stay"),), ())
+
+
+class Said(Report):
+    def __init__(self):
+        self.messages = []
+
+    def say(self, message):
+        self.messages.append(message)
+
+
+def test_right_outputs_that_the_grammar_does_not_derive_are_counted():
+    said, three = Said(), [pair("x", "go now"), pair("y", "stay"), pair("z", "go")]
+    right = {"exact_match": np.array([True, True, False]), "well_formed": np.array([True, False, False])}
+    tell_of_underived(three, right, said)
+    (message,) = said.messages
+    assert message.startswith("right, but not in the model's grammar")
+    assert message.endswith(": 1 output, such as stay")
+    tell_of_underived(three, right | {"well_formed": np.array([True, True, False])}, said)
+    tell_of_underived(three, {"exact_match": right["exact_match"]}, said)
+    assert len(said.messages) == 1
 
 
 def test_mistakes():

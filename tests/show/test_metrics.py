@@ -2,10 +2,11 @@
 
 import re
 
+import numpy as np
 import pytest
 from rich.console import Console
 
-from ftor.metrics import Grouping, Judge, evaluate
+from ftor.metrics import WELL_FORMED, Grouping, Judge, evaluate, verdicts
 from ftor.show.metrics import run_tables, tables
 
 GOLDS = [["a", "b"], ["a", "b"], ["c", "d", "e"], []]
@@ -33,6 +34,16 @@ def test_the_table_shows_judges_and_groups(judges, header, row):
     assert header in rows
     assert row in rows
     assert (["as sets", "75.0 %"] in rows) == bool(judges)
+
+
+def test_the_share_in_the_grammar_is_named():
+    right = verdicts(GOLDS, PREDICTIONS) | {WELL_FORMED: np.array([False, True, True, True])}
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(tables(evaluate(GOLDS, PREDICTIONS, right=right)))
+    (row,) = [line for line in shown.get().splitlines() if "in the model's grammar" in line]
+    assert "75.0 %" in row
+    assert "well" not in shown.get()
 
 
 @pytest.mark.parametrize("grammar", [True, False])

@@ -35,10 +35,8 @@ def compare(
 
     use_threads(threads)
     rules = read_grammar(grammar)
-    evaluations = [
-        ftor.load(folder, data_folder=data_dir).examine(file, lengths, TerminalReport(), rules)
-        for folder in (first, second)
-    ]
+    models = [ftor.load(folder, data_folder=data_dir) for folder in (first, second)]
+    evaluations = [model.examine(file, lengths, TerminalReport(), rules) for model in models]
     comparison = compare_models(*evaluations)
     if as_json:
         print(json.dumps(comparison.as_dict(), ensure_ascii=False))

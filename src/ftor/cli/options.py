@@ -153,15 +153,13 @@ def leading_models(names: list[str]) -> tuple[list[str], list[str]]:
 
     A path beside one of the models that is no model is a typing error, not a sentence.
     """
-    from ftor.model.folder import is_model, meant_model  # here for start-up time
+    from ftor.model.folder import is_model, not_a_model  # here for start-up time
 
     first = next((place for place, name in enumerate(names) if place and not is_model(name)), len(names))
     models, rest = names[:first], names[first:]
     beside = {str(Path(model).parent) for model in models} - {"."}
     if rest and str(Path(rest[0]).parent) in beside:
-        meant = meant_model(Path(rest[0]), models)
-        hint = "" if meant is None else f"; did you mean {meant}?"
-        raise typer.BadParameter(f"{rest[0]}: no model{hint}", param_hint="DIR")
+        raise not_a_model(Path(rest[0]), models)
     return models, rest
 
 

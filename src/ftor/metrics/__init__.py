@@ -61,6 +61,8 @@ class Grouping(NamedTuple):
 EXACT_MATCH = "exact_match"
 WELL_FORMED = "well_formed"
 """Name of the share of outputs that a grammar accepts, right or wrong."""
+IN_GRAMMAR = "in the model's grammar"
+"""The same in words. It may be below exact match: the grammar need not derive all golds."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,11 @@ def _adapter() -> TypeAdapter[Metrics]:
 def accuracy_name(names: Iterable[str]) -> str:
     """Which of these verdicts or shares is the accuracy of the task: the first judge, or exact match."""
     return next((name for name in names if name not in (EXACT_MATCH, WELL_FORMED)), EXACT_MATCH)
+
+
+def measure_name(name: str) -> str:
+    """The name of a share in words."""
+    return IN_GRAMMAR if name == WELL_FORMED else name.replace("_", " ")
 
 
 def format_score(name: str, score: float) -> str:

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from ftor.datasets.folders import find_file
 from ftor.grammar import Grammar
-from ftor.metrics import Metrics, Tokens, Verdicts, accuracy_name
+from ftor.metrics import EXACT_MATCH, IN_GRAMMAR, WELL_FORMED, Metrics, Tokens, Verdicts, accuracy_name
 from ftor.metrics.mistakes import Mistake, classify
 from ftor.metrics.reliability import Reliability
 from ftor.model.novelty import new_parts, new_words
 from ftor.model.prediction import Prediction
-from ftor.reporting import SILENT, Report
+from ftor.reporting import SILENT, Report, counted
 from ftor.text.programs.pairs import encode_pairs, unwritable_targets, warn_of_unwritable
 from ftor.text.reading import Pair, PairsFile
 
@@ -126,6 +126,7 @@ def examine(
     if sum(map(len, unknown)) > FOREIGN * sum(len(pair.source) for pair in pairs):
         name = model.folder or "the model"
         report.warn(f"{name} was trained on hardly any of these words; are the pairs those of another task?")
+    tell_of_underived(pairs, judged.right, report)
     errors = [prediction.error for prediction in predictions if prediction.error]
     if errors:
         report.warn(f"{len(errors)} outputs are missing and count as wrong; the first: {errors[0]}")
@@ -141,6 +142,20 @@ def examine(
         unknown,
         new_parts(pairs, model.vocabularies),
     )
+
+
+def tell_of_underived(pairs: Sequence[Pair], right: Verdicts, report: Report) -> None:
+    """Say that right outputs are not in the model's grammar, so that more are right than in the grammar."""
+    if WELL_FORMED not in right:
+        return
+    is_outside = (right[EXACT_MATCH] & ~right[WELL_FORMED]).tolist()
+    outside = [pair for pair, is_one in zip(pairs, is_outside, strict=True) if is_one]
+    if outside:
+        first = outside[0].target_text or " ".join(outside[0].target)
+        report.say(
+            f"right, but not {IN_GRAMMAR}, which does not derive these gold targets: "
+            f"{counted(len(outside), 'output')}, such as {first}"
+        )
 
 
 def training_pairs(

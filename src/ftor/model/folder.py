@@ -69,6 +69,15 @@ def meant_model(folder: Path, but: Iterable[str | Path] = ()) -> Path | None:
     return None if found is None else base / found
 
 
+def not_a_model(folder: Path, but: Iterable[str | Path] = ()) -> CheckpointError:
+    """The error that a folder is not one of a model. Names the one that may be meant, none of `but`."""
+    missing = "it is a file" if folder.exists() else "it does not exist"
+    why = f"it has no {CONFIG_FILE}" if folder.is_dir() else missing
+    meant = meant_model(folder, but)
+    hint = "" if meant is None else f"; did you mean {meant}?"
+    return CheckpointError(f"{folder}: not a model folder: {why}{hint}")
+
+
 def unfinished(folder: Path) -> str | None:
     """How to finish a run that was interrupted. None if the folder is not one of such a run."""
     model = [(folder / name).exists() for name in (WORDS_FILE, WEIGHTS_FILE)]
@@ -92,11 +101,7 @@ def read_description(folder: Path, data_folder: Path | None = None) -> tuple[Con
         if (folder / "race").is_dir():
             command = shlex.join(["ftor", "train", "--resume", str(folder)])
             raise CheckpointError(f"{folder}: its race was stopped; to resume: {command}")
-        missing = "it is a file" if folder.exists() else "it does not exist"
-        why = f"it has no {CONFIG_FILE}" if folder.is_dir() else missing
-        meant = meant_model(folder)
-        hint = "" if meant is None else f"; did you mean {meant}?"
-        raise CheckpointError(f"{folder}: not a model folder: {why}{hint}")
+        raise not_a_model(folder)
     config = Config.load(folder / CONFIG_FILE)
     try:
         tokens = json.loads((folder / WORDS_FILE).read_text("utf-8"))

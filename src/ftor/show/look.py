@@ -54,7 +54,8 @@ def _finding(finding: Finding, files: Mapping[str, str]) -> RenderableType:
     lines = [Padding(text, (0, 0, 0, 2))]
     if finding.lines:
         file, numbers = files.get(finding.split, finding.split), ", ".join(map(str, finding.lines))
-        lines.append(Padding(Text(f"{file}: line {numbers}", style="dim"), (0, 0, 0, 4)))
+        more = ", …" if finding.more_lines else ""
+        lines.append(Padding(Text(f"{file}: line {numbers}{more}", style="dim"), (0, 0, 0, 4)))
     follows = [setting(key, value) for key, value in finding.settings.items()]
     advice = " ".join(filter(None, [finding.advice, ", ".join(follows)]))
     if advice:

@@ -6,7 +6,7 @@ from typing import Any
 from rich import console
 from rich.table import Table
 
-from ftor.metrics import Metrics, format_score, split_name, was_trained_on
+from ftor.metrics import Metrics, format_score, measure_name, split_name, was_trained_on
 from ftor.reporting import percent
 
 
@@ -16,7 +16,7 @@ def summary(metrics: Metrics) -> Table:
     table.columns[1].justify = "right"
     table.add_row("examples", str(metrics.count))
     for name, share in metrics.shares.items():
-        table.add_row(name.replace("_", " "), percent(share))
+        table.add_row(measure_name(name), percent(share))
     for name, score in metrics.scores.items():
         table.add_row(name, format_score(name, score))
     table.add_row("exact match", percent(metrics.exact_match))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ftor.datasets import grouping
-from ftor.metrics import EXACT_MATCH, WELL_FORMED, accuracy_name, edit_distance, format_score
+from ftor.metrics import EXACT_MATCH, WELL_FORMED, accuracy_name, edit_distance, format_score, measure_name
 from ftor.metrics.groups import ranges
 from ftor.metrics.mistakes import Suspect, confusions, suspects
 from ftor.metrics.significance import LEVEL, Estimate, bootstrap, share
@@ -44,10 +44,11 @@ def summary(evaluation: Evaluation) -> Element:
     for name in [first, *(other for other in (EXACT_MATCH, "right length", WELL_FORMED) if other != first)]:
         if name in shares:
             estimate = share(shares[name])
-            tiles.append(tile(_words(name), percent(estimate.value), interval(estimate), name == first))
+            tiles.append(tile(measure_name(name), percent(estimate.value), interval(estimate), name == first))
     tiles.append(tile("wrong answers", f"{wrong:,}", f"of {metrics.count:,}"))
     rows = [
-        [_words(name), percent(share(right).value), interval(share(right))] for name, right in shares.items()
+        [measure_name(name), percent(share(right).value), interval(share(right))]
+        for name, right in shares.items()
     ]
     for name, values in (
         ("edits from output to gold", [edit_distance(*answer) for answer in _answers(evaluation)]),
@@ -227,7 +228,3 @@ def _bars(
 
 def _answers(evaluation: Evaluation) -> Iterable[tuple[Sequence[str], Sequence[str]]]:
     return zip(evaluation.outputs, evaluation.golds, strict=True)
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ").replace("well formed", "well-formed")

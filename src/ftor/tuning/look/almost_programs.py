@@ -29,9 +29,7 @@ def not_programs(pairs: Sequence[Pair], settings: dict[str, Value]) -> Finding:
         what = "Mend these lines" if bad else "Write all of them in one way"
         advice = f"{what}: programs are learnt far better as trees than as plain tokens."
         lines = lines_of(pair for pair, _ in bad)
-        return Finding(
-            kind="programs", text=text, warning=True, settings=settings, advice=advice, lines=lines
-        )
+        return Finding(kind="programs", text=text, warning=True, settings=settings, advice=advice, **lines)
     return Finding(kind="programs", text="Targets are plain tokens, not programs.", settings=settings)
 
 

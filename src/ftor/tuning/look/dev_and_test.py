@@ -170,7 +170,7 @@ def _finding(
         settings=dict(settings or {}),
         advice=advice,
         split=split,
-        lines=lines_of(pairs),
+        **lines_of(pairs),
     )
 
 

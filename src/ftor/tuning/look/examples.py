@@ -1,15 +1,24 @@
 """Examples in findings: a few lines, a few words."""
 
 from collections.abc import Iterable, Sequence
+from typing import TypedDict
 
 from ftor.text.reading import Pair
 
 EXAMPLES = 5
 
 
-def lines_of(pairs: Iterable[Pair]) -> tuple[int, ...]:
+class Lines(TypedDict):
+    """The lines of a finding: see `Finding`."""
+
+    lines: tuple[int, ...]
+    more_lines: bool
+
+
+def lines_of(pairs: Iterable[Pair], most: int = EXAMPLES) -> Lines:
     """The lines of the first few pairs."""
-    return tuple(pair.line for pair in pairs)[:EXAMPLES]
+    lines = tuple(pair.line for pair in pairs)
+    return Lines(lines=lines[:most], more_lines=len(lines) > most)
 
 
 def some_of(words: Sequence[str]) -> str:

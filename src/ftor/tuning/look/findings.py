@@ -64,6 +64,7 @@ class Finding(Record):
         advice: what to do, where no setting helps.
         split: the file that `lines` are in.
         lines: example lines of that file.
+        more_lines: whether the same was found in more lines.
         left_out: the number of training pairs that are left out.
     """
 
@@ -74,6 +75,7 @@ class Finding(Record):
     advice: str = ""
     split: Split = "train"
     lines: tuple[int, ...] = ()
+    more_lines: bool = False
     left_out: int = 0
 
     def message(self, files: Mapping[str, Path]) -> str:

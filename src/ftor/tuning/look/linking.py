@@ -215,7 +215,7 @@ def _not_separable(alignment: Alignment, crossed: Sequence[tuple[Pair, list[int]
     if alignment.not_separable > MANY:
         advice = "Reordering cannot learn this; the LSTM or the Transformer may."
     lines = lines_of(pair for pair, _ in crossed)
-    return Finding(kind="not-separable", text=text, warning=True, advice=advice, lines=lines)
+    return Finding(kind="not-separable", text=text, warning=True, advice=advice, **lines)
 
 
 def _doubling(alignment: Alignment, doubled: Sequence[Links]) -> Finding:
@@ -227,7 +227,7 @@ def _doubling(alignment: Alignment, doubled: Sequence[Links]) -> Finding:
     )
     advice = "This cannot be learnt by copying and reordering words; the LSTM or the Transformer may."
     lines = lines_of(one.pair for one in doubled)
-    return Finding(kind="doubling", text=text, warning=True, advice=advice, lines=lines)
+    return Finding(kind="doubling", text=text, warning=True, advice=advice, **lines)
 
 
 def reason(pair: Pair, sources: Sequence[int]) -> str:

@@ -97,7 +97,7 @@ def too_long(units: Sequence[Pair], bound: int, part: Part) -> Finding:
         warning=True,
         settings=settings,
         advice=advice,
-        lines=lines_of(long),
+        **lines_of(long),
         left_out=len(long),
     )
 
@@ -119,11 +119,11 @@ def _duplicates(pairs: Sequence[Pair]) -> Iterator[Finding]:
             text=f"All {len(pairs)} pairs are the same.",
             warning=True,
             advice="Give different pairs: from one pair nothing can be learnt.",
-            lines=lines_of(again),
+            **lines_of(again),
         )
     elif again:
         text = f"{len(again)} of {len(pairs)} pairs repeat an earlier one."
-        yield Finding(kind="duplicates", text=text, lines=lines_of(again))
+        yield Finding(kind="duplicates", text=text, **lines_of(again))
 
 
 def _contradictions(pairs: Sequence[Pair]) -> Iterator[Finding]:
@@ -138,9 +138,9 @@ def _contradictions(pairs: Sequence[Pair]) -> Iterator[Finding]:
         f"Sources with different targets: {len(several)}, such as lines "
         f"{' and '.join(str(pair.line) for pair in first[:EXAMPLES])}: {' '.join(first[0].source)}."
     )
-    lines = tuple(pair.line for group in several for pair in group)[: 2 * EXAMPLES]
+    lines = lines_of((pair for group in several for pair in group), 2 * EXAMPLES)
     advice = "Choose one target for each source: of several, the model learns one or none."
-    yield Finding(kind="contradictions", text=text, warning=True, advice=advice, lines=lines)
+    yield Finding(kind="contradictions", text=text, warning=True, advice=advice, **lines)
 
 
 def _strangers(pairs: Sequence[Pair]) -> Iterator[Finding]:
@@ -204,7 +204,7 @@ def _length_ratios(units: Sequence[Pair], part: Part) -> Iterator[Finding]:
             f"{counted(len(first.target), f'target {part}')}."
         )
         advice = "Read these lines: often a line is cut, or two are joined."
-        yield Finding(kind="lengths", text=text, warning=True, advice=advice, lines=lines_of(odd))
+        yield Finding(kind="lengths", text=text, warning=True, advice=advice, **lines_of(odd))
 
 
 def _untranslated(pairs: Sequence[Pair]) -> Iterator[Finding]:
@@ -214,7 +214,7 @@ def _untranslated(pairs: Sequence[Pair]) -> Iterator[Finding]:
     if same and len(same) <= RARE * len(pairs) and not usual:
         text = f"{counted(len(same), 'pair')} whose target is the source itself, unlike nearly all others."
         advice = "Read these lines: they may not have been translated."
-        yield Finding(kind="untranslated", text=text, warning=True, advice=advice, lines=lines_of(same))
+        yield Finding(kind="untranslated", text=text, warning=True, advice=advice, **lines_of(same))
 
 
 def _characters(pairs: Sequence[Pair]) -> Iterator[Finding]:
@@ -230,7 +230,7 @@ def _characters(pairs: Sequence[Pair]) -> Iterator[Finding]:
         if len(some) <= RARE * len(pairs) or kind == "characters of a wrong encoding":
             text = f"{counted(len(some), 'pair')} with {kind}, unlike nearly all others."
             advice = "Read these lines: they may be of another language, or damaged."
-            yield Finding(kind="characters", text=text, warning=True, advice=advice, lines=lines_of(some))
+            yield Finding(kind="characters", text=text, warning=True, advice=advice, **lines_of(some))
 
 
 def _kind(character: str) -> str:

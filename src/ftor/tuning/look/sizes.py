@@ -69,7 +69,7 @@ def max_fertility(need: Fertility, pairs: Sequence[Pair], part: Part) -> Finding
         text=text,
         warning=bool(beyond),
         settings={"model.max_fertility": value, "data.start_token": True},
-        lines=lines_of(beyond),
+        **lines_of(beyond),
         left_out=len(beyond),
     )
 
