@@ -1,5 +1,8 @@
 """What dev and test pairs need that training lacks."""
 
+from ftor.text.programs import UnitSettings
+from ftor.text.programs.grammars import grammar_of
+from ftor.text.programs.pairs import encode_pairs, learn_programs
 from ftor.tuning.look import look
 from support.pairs import pairs_of
 
@@ -91,7 +94,7 @@ def test_programs_that_the_inferred_grammar_refuses_are_counted():
     assert finding.warning
     assert finding.lines == (2,)  # line 3 has a unit that training lacks, which is another finding
     assert finding.text.startswith("1 of 4 test programs")
-    assert "(xlid)" in finding.text
+    assert "(xlid as argument 1 of paint)" in finding.text
     assert "--grammar none" in finding.advice
 
 
@@ -108,3 +111,69 @@ def test_copied_names_are_not_refused_if_they_differ_in_case_but_in_other_places
     assert look(pairs_of(train)).settings["data.copy_case"] == "any"
     (finding,) = found(train, [("call nobody", "do(call(Nobody))"), ("open it", "do(open(It))")], "grammar")
     assert finding.lines == (2,)
+
+
+THINGS = ("lamp", "door", "heater", "fan", "light", "radio")
+SHOWN = [(f"show {one}", f"do(show(all(x{one})))") for one in THINGS]
+COUNTED = [(f"count {one}", f"do(count(x{one}))") for one in THINGS]
+MIXED = [(f"show any {one}", f"do(show(x{one}))") for one in THINGS]
+
+
+def kinds(train, *dev):
+    looked = look(pairs_of(train), pairs_of(dev))
+    wanted = ("unseen-targets", "joined", "grammar")
+    return {one.kind: one for one in looked.findings if one.split == "dev" and one.kind in wanted}
+
+
+def test_symbols_that_are_only_in_joined_units_are_no_unseen_symbols():
+    new, apart, strange = (
+        ("do all lamp", "do(all(xlamp))"),
+        ("show lamp", "do(show(xlamp))"),
+        ("x", "do(new(xfan))"),
+    )
+    found = kinds((SHOWN + COUNTED) * 5, apart, strange, new)
+    assert list(found) == ["unseen-targets", "joined"]
+    assert found["unseen-targets"].lines == (2,)
+    assert "(new)" in found["unseen-targets"].text  # not `do`, although it stands alone only here
+    assert found["joined"].lines == (1, 3)
+    assert found["joined"].text.startswith(
+        "2 of 3 dev programs need parts that training has only inside larger"
+    )
+    assert "do(show(…)) only in do(show(all(…)))" in found["joined"].text
+    assert found["joined"].advice == "Add training pairs that have these parts without the others."
+
+
+def test_that_advice_helps():
+    apart = ("show lamp", "do(show(xlamp))")
+    assert list(kinds((SHOWN + COUNTED) * 5, apart)) == ["joined"]
+    assert not kinds([*(SHOWN + COUNTED) * 5, ("show door", "do(show(xdoor))")], apart)
+
+
+def test_smaller_units_are_advised_where_they_help():
+    train, test = (SHOWN + COUNTED + MIXED) * 5, ("count every lamp", "do(count(all(xlamp)))")
+    found = kinds(train, test)
+    assert list(found) == ["joined"]
+    assert (
+        "With smaller units (data.unit_child_share=2), 1 of these programs can be written."
+        in found["joined"].advice
+    )
+    programs = learn_programs(
+        "auto", {"train": pairs_of(train)}, UnitSettings(child_share=2), copying=False
+    ).units
+    pairs, (new,) = encode_pairs(programs, pairs_of(train)), encode_pairs(programs, pairs_of([test]))
+    assert {*new.target} <= {unit for pair in pairs for unit in pair.target}
+    assert grammar_of(pairs, programs, None).accepts(new.target)
+
+
+def test_functions_with_names_of_words_are_not_copied():
+    """Copying is to be tried here, and the sentence has the word `all`."""
+    train = [(source, target.replace("x", "")) for source, target in (SHOWN + COUNTED) * 5]
+    assert look(pairs_of(train)).open["model.copying"] == (False, True)
+    assert list(kinds(train, ("count all lamp", "do(count(all(lamp)))"))) == ["joined"]
+
+
+def test_parts_of_lists_are_named_with_their_list():
+    train = [(f"{one} {other}", f"[on(x{one}), off(x{other})]") for one in "abc" for other in "abc"]
+    train += [(f"{one} then {other}", f"[off(x{one}), on(x{other})]") for one in "abc" for other in "abc"]
+    (finding,) = found(train * 2, [("a b", "[on(xa), xb]")], "grammar")
+    assert "(xb in a list)" in finding.text

@@ -3,13 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from ftor.grammar import Grammar
 from ftor.text.comparing import looks_swapped, same_pairs
-from ftor.text.copying import Copying
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.reading import Pair
 from ftor.tuning.look.examples import lines_of, some_of
 from ftor.tuning.look.findings import Finding, Kind, Split, Value
+from ftor.tuning.look.units import TrainingUnits, only_joined, refused
 
 SAME = 0.2
 """Share of the pairs that are also training pairs that is worth a warning."""
@@ -20,7 +19,7 @@ def needs(
     pairs: Sequence[Pair],
     train: Sequence[Pair],
     copying: bool,
-    programs: Programs | None,
+    units: TrainingUnits | None,
 ) -> Iterator[Finding]:
     """Findings about the pairs of dev or test.
 
@@ -29,7 +28,7 @@ def needs(
         pairs: its pairs, with targets in units if they are programs.
         train: the training pairs, likewise.
         copying: whether the model copies words that training lacks.
-        programs: how targets are written in units, if they are.
+        units: those of training, if targets are programs.
     """
     source_words = {word for pair in train for word in pair.source}
     target_words = {word for pair in train for word in pair.target}
@@ -47,11 +46,12 @@ def needs(
         settings: dict[str, Value] = {} if split == "test" else {"training.word_dropout": 0.1}
         advice = "Word dropout trains the vector of unknown words; pretrained vectors help more."
         yield _finding(split, "unknown-words", text, advice, unknown, warning=False, settings=settings)
-    missing = [pair for pair in pairs if _missing(pair, target_words, copying)]
+    unseen = [(pair, _unseen(pair, target_words, copying, units)) for pair in pairs]
+    missing = [pair for pair, words in unseen if words]
     if missing:
-        words = {word for pair in missing for word in _missing(pair, target_words, copying)}
+        words = {word for _, some in unseen for word in some}
         count = _share(missing, pairs)
-        parts = "tokens" if programs is None else "units"
+        parts = "tokens" if units is None else "units"
         text = f"{count} {split} targets need {parts} that no training target has ({some_of(sorted(words))})."
         advice = f"The model cannot learn these {parts}: add training pairs that have them."
         yield _finding(split, "unseen-targets", text, advice, missing)
@@ -61,38 +61,10 @@ def needs(
         if longer:
             text = f"{_share(longer, pairs)} {split} {side}s are longer than any in training ({most})."
             yield _finding(split, "longer", text, "", longer, warning=False)
-    if programs is not None:
-        yield from _longer_lists(split, pairs, train, programs)
-
-
-def refused(
-    split: Split, pairs: Sequence[Pair], grammar: Grammar, copying: Copying | None, programs: Programs
-) -> Iterator[Finding]:
-    """A finding about programs of known units that the inferred grammar cannot write.
-
-    Args:
-        split: dev or test.
-        pairs: its pairs, with targets in units.
-        grammar: the grammar that is inferred from training.
-        copying: how names are copied, if they are.
-        programs: the units.
-    """
-    units = set(grammar.terminals)
-    bad: list[Pair] = []
-    parts: dict[str, None] = {}
-    for pair in pairs:
-        copies = copying.copied(pair.target, pair.source) if copying else ()
-        if units.issuperset(set(pair.target) - set(copies)) and not grammar.accepts(pair.target, copies):
-            place = grammar.misfit(pair.target, copies)
-            bad.append(pair)
-            parts |= dict.fromkeys(programs.show(unit) for unit in pair.target[place : place + 1])
-    if bad:
-        text = (
-            f"{_share(bad, pairs)} {split} programs have parts where training never has them "
-            f"({some_of(list(parts))}): the inferred grammar cannot write these programs."
-        )
-        advice = "Add training pairs that have such parts there, or compare: ftor evaluate … --grammar none."
-        yield _finding(split, "grammar", text, advice, bad)
+    if units is not None:
+        yield from _longer_lists(split, pairs, train, units.programs)
+        yield from only_joined(split, pairs, units)
+        yield from refused(split, pairs, units)
 
 
 def unwritable(
@@ -122,8 +94,10 @@ def _same(split: Split, pairs: Sequence[Pair], train: Sequence[Pair]) -> Iterato
     yield _finding(split, "same-pairs", text, advice, same)
 
 
-def _missing(pair: Pair, target_words: set[str], copying: bool) -> set[str]:
-    """The target tokens that a model cannot write."""
+def _unseen(pair: Pair, target_words: set[str], copying: bool, units: TrainingUnits | None) -> set[str]:
+    """The target tokens that a model cannot write. Of units, those with a symbol that training lacks."""
+    if units is not None:
+        return {unit for unit in units.missing(pair) if not units.has_symbols(unit)}
     copied = {word.lower() for word in pair.source} if copying else set()
     return {token for token in pair.target if token not in target_words and token.lower() not in copied}
 

@@ -37,6 +37,7 @@ Kind = Literal[
     "swapped",
     "unknown-words",
     "unseen-targets",
+    "joined",
     "grammar",
     "longer",
 ]

@@ -8,13 +8,13 @@ from pathlib import Path
 from ftor.datasets.folders import data_folders
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import Programs, UnitSettings
-from ftor.text.programs.grammars import grammar_of
 from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs, unwritable_targets
 from ftor.text.programs.tokens import TOKENS
 from ftor.text.reading import Pair
 from ftor.tuning.look import copies, dev_and_test, linking, oddities, pretrained, sizes
 from ftor.tuning.look.almost_programs import not_programs
 from ftor.tuning.look.findings import Finding, Lengths, Look, Part, Split, Words
+from ftor.tuning.look.units import TrainingUnits
 
 MOST_PAIRS = 5000
 """From more pairs, programs are learnt from a sample, if that can write all of them. Training reads all."""
@@ -72,14 +72,12 @@ def look(
     ]
     others: dict[Split, Sequence[Pair]] = {"dev": dev, "test": test}
     encoded = {split: _units(programs, pairs) for split, pairs in others.items() if pairs}
-    trees = programs if isinstance(programs, Programs) else None
+    keeps_copies = bool(copying.finding.settings.get("model.copying"))
+    known = None
+    if isinstance(programs, Programs):
+        known = TrainingUnits(train_units, programs, copying.rules, keeps_copies)
     for split, units in encoded.items():
-        findings += dev_and_test.needs(split, units, train_units, copying.may_copy, trees)
-    if trees is not None and encoded:
-        copied = copying.rules
-        grammar = grammar_of(train_units, trees, copied)
-        for split, units in encoded.items():
-            findings += dev_and_test.refused(split, units, grammar, copied, trees)
+        findings += dev_and_test.needs(split, units, train_units, copying.may_copy, known)
     unit_lengths = Lengths.of([len(pair.target) for pair in train_units])
     source = Lengths.of([len(pair.source) for pair in train])
     return Look(
