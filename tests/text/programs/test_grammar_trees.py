@@ -114,6 +114,14 @@ def test_rules_of_several_kinds_are_no_lists(rules):
     assert not any(child.is_item for node in nodes for child in node.children)
 
 
+def test_a_single_item_of_one_word_is_in_one_run_with_the_words_around():
+    """Unless its list may have separators: it is an item then."""
+    rules = "Query -> 'get' Conds\nConds -> Cond | Cond{}Conds\nCond -> 'a' | 'b' 'b'"
+    plain, separated = (GrammarTrees(Grammar.parse(rules.format(part))) for part in (" ", " 'AND' "))
+    assert plain.runs(["get", "a"]) == [("get", "a")]
+    assert separated.runs(["get", "a"]) == [("get",), ("a",)]
+
+
 def test_separators_are_runs_of_their_own():
     grammar = Grammar.parse(
         "Query -> 'get' Conds\nConds -> 'AND' Cond | 'AND' Cond Conds\nCond -> 'a' | 'b' 'b'"

@@ -75,7 +75,7 @@ class GrammarTrees:
                 return node
             parts = (tree,) if self._is_row(tree) else tree.children
             for part, after in zip_longest(parts, parts[1:]):
-                if self._is_row(part):
+                if self._is_row(part) and (self._rows[part.name].separator or not self._is_structure(part)):
                     read_row(part, node, len(pattern))
                     pattern.append(SLOT)
                 elif isinstance(part, ParseTree) and self._goes_on(after):

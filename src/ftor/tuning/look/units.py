@@ -15,7 +15,7 @@ from ftor.text.reading import Pair
 from ftor.tuning.look.examples import EXAMPLES, lines_of, some_of
 from ftor.tuning.look.findings import Finding, Split
 
-HEADS = {"list": "a list", "array": "a list", "object": "an object", "quoted": "a name"}
+HEADS = {"list": "a list", "array": "a list", "object": "an object", "quoted": "a name", "words": "a name"}
 """Nodes without a text that people know, by their kinds."""
 NEVER = 2.0
 """A share of `UnitSettings` at which nothing is joined."""
