@@ -6,6 +6,7 @@ import pytest
 
 from ftor.datasets import TASKS
 from ftor.datasets.mirror import SPLITS
+from ftor.model import calibrating
 from support.tiny import run_here, set_arguments, write_lines
 
 
@@ -198,6 +199,7 @@ class TestOut:
 @pytest.mark.slow
 def test_a_race_trains_what_it_chooses(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(calibrating, "FEWEST", 1)
     pairs = [f"{a} {b} {c}\t{a} {b} {c}".lower() for a in "abc" for b in "abc" for c in "abcd"]
     Path("pairs.tsv").write_text("\n".join(pairs) + "\n")
     options = ["--minutes", "0.1", "--set", "epochs=8", "--set", "model.width=8", "--explain-choice"]
@@ -210,6 +212,8 @@ def test_a_race_trains_what_it_chooses(tmp_path, monkeypatch):
     assert {"taught", "words-first", "lstm"} <= tried
     assert all(run["problem"] is None for run in choice["tried"])
     assert max(run["epochs"] for run in choice["tried"]) <= 8
+    held_out = sum(choice["held_out"].values())
+    assert json.loads(Path("model/confidence.json").read_text())["pairs"] == held_out
     (line,) = Path("ledger.jsonl").read_text().splitlines()
     assert json.loads(line)["train"]["count"] == len(pairs)
     assert run_here("predict", "model", "a b").code == 0

@@ -119,6 +119,7 @@ class TrainingConfig(Section):
     )
     average_epochs: float = Field(0.0, ge=0, description="the epochs whose weights are averaged; 0: none")
     trackers: list[str] = Field([], description="accelerate's trackers beside log.jsonl, e.g. tensorboard")
+    confidence: bool = Field(True, description="the confidence of predictions is fitted to dev pairs")
     checkpoint_minutes: float = Field(5.0, gt=0, description="longest time between two checkpoints")
 
     @model_validator(mode="after")

@@ -318,7 +318,8 @@ class Trainer:
             **machine(),
         }
         if self.accelerator.is_main_process:
-            calibration = fit_confidence(self.model, self.data.dev)
+            wanted = self.config.training.confidence
+            calibration = fit_confidence(self.model, self.data.dev) if wanted else None
             if calibration is not None:
                 calibration.write(self.folder)
             write_judgements(self.folder / JUDGEMENTS_FILE, judgements)

@@ -7,8 +7,12 @@ from pathlib import Path
 from ftor.config import Config, LSTMConfig, TransducerConfig
 from ftor.errors import FtorError
 from ftor.files import write_text
-from ftor.model.confidence import CONFIDENCE_FILE
+from ftor.model.calibrating import fit_confidence
+from ftor.model.confidence import CONFIDENCE_FILE, Calibration
+from ftor.model.evaluation import read_golds
 from ftor.model.folder import METRICS_FILE
+from ftor.model.model import Model
+from ftor.reporting import SILENT
 from ftor.training.joining import can_join, join
 from ftor.training.train import as_overrides
 from ftor.tuning.race.candidates import MEMBERS
@@ -38,7 +42,7 @@ def finish(race: Race, folder: Path, data_folder: Path | None = None) -> Choice:
     _name_held_out(folder, race.plan.folder.name)
     held_out = race.plan.held_out
     if any(held_out.values()) and not held_out.get("dev"):
-        _take_confidence(race, folder)
+        _fit_confidence(race, folder, data_folder)
     choice = Choice.of(race, 1 if joined is None else MEMBERS)
     choice.write(folder)
     (found / METRICS_FILE).replace(folder / METRICS_FILE)  # with it the model is finished
@@ -76,21 +80,27 @@ def _sets_members(override: str) -> bool:
     return override.partition("=")[0].strip() in ("members", "model.members")
 
 
-def _take_confidence(race: Race, folder: Path) -> None:
-    """Replace the confidence of a final model whose dev pairs are training pairs, too.
+def _fit_confidence(race: Race, folder: Path, data_folder: Path | None) -> None:
+    """Fit the confidence of a final model whose dev pairs are training pairs, too.
 
-    That of the winner's longest run in the race was fitted to pairs that the run was not trained on. If the
+    It is that of the winner's longest run in the race, which was not trained on the held-out pairs. If the
     final model has two members, that is the confidence of one.
     """
     (folder / CONFIDENCE_FILE).unlink(missing_ok=True)
     assert race.final is not None
     runs = [entry for entry in race.results if entry.candidate == race.final.candidate and not entry.final]
-    rivals = [entry for entry in runs if not race.is_replaced(entry)]
-    for entry in sorted(rivals, key=lambda entry: (-entry.epochs, entry.seed)):
-        path = race.plan.folder / "runs" / entry.run / CONFIDENCE_FILE
-        if path.exists():
-            shutil.copy(path, folder)
-            return
+    rivals = [entry for entry in runs if not race.is_replaced(entry) and not race.results[entry].problem]
+    if rivals:
+        longest = min(rivals, key=lambda entry: (-entry.epochs, entry.seed))
+        found = _calibration(race.plan.folder / "runs" / longest.run, race.plan.folder, data_folder)
+        if found is not None:
+            found.write(folder)
+
+
+def _calibration(run: Path, race: Path, data_folder: Path | None) -> Calibration | None:
+    """The confidence of the model of a run, by the held-out pairs of its race. None if they are too few."""
+    model = Model.load(run, data_folder=data_folder)
+    return fit_confidence(model, read_golds(model, race / HELD_OUT_FILE, SILENT)[0])
 
 
 def _name_held_out(folder: Path, race: str) -> None:

@@ -126,7 +126,8 @@ class Plan:
         if "training.alignment_epochs" in candidate.settings:
             most = self.entry(entry.candidate, entry.seed, self.epochs).epochs
             warm_up["training.alignment_epochs"] = max(2, most // WARM_UP_PART)
-        settings = [self.look.settings, candidate.settings, warm_up, self._data(entry.final)]
+        ends: dict[str, Value] = {} if entry.final else {"training.confidence": False}  # only one is needed
+        settings = [self.look.settings, candidate.settings, warm_up, ends, self._data(entry.final)]
         return configuration(self.name, settings, self.overrides, **training)
 
     def cost(self, entry: Entry) -> float:

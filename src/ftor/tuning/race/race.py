@@ -12,17 +12,7 @@ from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import SILENT, Report, percent
 from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ
-from ftor.tuning.race.plan import (
-    FINAL_SEEDS,
-    FINALISTS,
-    MADE,
-    RESULTS_FILE,
-    RUNGS,
-    SEEDS,
-    Entry,
-    Plan,
-    kept,
-)
+from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RESULTS_FILE, RUNGS, SEEDS, Entry, Plan, kept
 from ftor.tuning.race.results import Imagined, RaceClock, Result, better_without_grammar, is_alike, is_below
 
 ALL_RIGHT = 0.995
