@@ -26,19 +26,16 @@ from ftor.text.reading import Pair, PairsFile
 from ftor.text.recombining import recombined
 from ftor.training.run import free_folder
 from ftor.tuning.look import Look, look
-from ftor.tuning.race.candidates import Candidate, configuration
+from ftor.tuning.race.candidates import Candidate, can_rescore, configuration
 from ftor.tuning.race.choice import Choice
+from ftor.tuning.race.costs import Costs, default_minutes, least_epochs
 from ftor.tuning.race.finishing import finish
 from ftor.tuning.race.held_out import LEAST_PAIRS, hold_out, longer_pairs
 from ftor.tuning.race.plan import (
     MADE,
     RESULTS_FILE,
     Plan,
-    affordable_epochs,
     allowed,
-    default_minutes,
-    least_epochs,
-    needed_minutes,
     write_held_out,
 )
 from ftor.tuning.race.race import Race
@@ -46,6 +43,8 @@ from ftor.tuning.race.race import Race
 RACE_FOLDER = "race"
 OTHER_SEED = 1000
 """Pairs to choose by are drawn with another seed than those that are trained on."""
+RESCORED_PART = 0.5
+"""The best transducer gets an LSTM beside it if runs still have this part of the epochs that they want."""
 CORES = 2
 """That the time is planned for. A machine with more is done earlier, and makes the same choice."""
 
@@ -133,9 +132,9 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
     race.mkdir(parents=True, exist_ok=True)
     found = _with_first_pretrained(look(train, dev, test, data_folder), race / "pretrained.json")
     some = allowed(found, request.overrides)
-    epochs = _wanted_epochs(found, request)
+    epochs, costs = _wanted_epochs(found, request), _costs(request, found, list(some.values()))
     if not request.quick and (dev or len(train) >= LEAST_PAIRS):
-        epochs = _affordable(request, found, list(some.values()), report)
+        epochs = _affordable(request, costs, report)
     for finding in found.findings:
         (report.warn if finding.warning else report.say)(finding.message(request.files))
     write_text(race / "request.json", request.model_dump_json(indent=2) + "\n")
@@ -161,6 +160,7 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
         candidates=some,
         recombines=len(made) > len(left) / 4,
         held_out=held_out,
+        rescores=costs.rescores,
         overrides=tuple(text for text in request.overrides if not _sets_epochs(text)),
         seed=request.seed,
         epochs=epochs,
@@ -172,7 +172,7 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
         why = "--quick" if request.quick else f"{len(train)} pairs are too few to hold some out"
         report.say(f"no race: {why}")
         return replace(plan, epochs=plan.wanted)
-    _tell_time(plan, report)
+    _tell_time(plan, costs, report)
     return plan
 
 
@@ -221,15 +221,29 @@ def _units(found: Look, pairs: Sequence[Pair]) -> TargetUnits | None:
     return learn_programs(notation, {"train": pairs}, UnitSettings(), copying).units
 
 
-def _affordable(request: Request, found: Look, some: Sequence[Candidate], report: Report) -> int:
+def _costs(request: Request, found: Look, some: Sequence[Candidate]) -> Costs:
+    """What a race takes. With an LSTM beside the best transducer, runs would often be too short to learn."""
+    costs = Costs(found, some, can_rescore(found), CORES)
+    enough = RESCORED_PART * _wanted_epochs(found, request)
+    if costs.affordable_epochs(_minutes(request, found)) < enough:
+        return replace(costs, rescores=False)
+    return costs
+
+
+def _minutes(request: Request, found: Look) -> float:
+    return default_minutes(found.pairs["train"]) if request.minutes is None else request.minutes
+
+
+def _affordable(request: Request, costs: Costs, report: Report) -> int:
     """The epochs of the longest runs, within the time and what the data needs.
 
     Says first of all if that takes longer than the user wants.
     """
-    minutes = default_minutes(found.pairs["train"]) if request.minutes is None else request.minutes
+    found = costs.look
+    minutes = _minutes(request, found)
     least, wanted = least_epochs(found), _wanted_epochs(found, request)
-    epochs = min(wanted, max(affordable_epochs(found, some, minutes, CORES), least))
-    needed = needed_minutes(found, some, epochs, CORES)
+    epochs = min(wanted, max(costs.affordable_epochs(minutes), least))
+    needed = costs.minutes(epochs)
     if epochs == least and needed > 1.2 * minutes:
         limit = "" if request.minutes is None else f", longer than --minutes {minutes:g}"
         report.say(
@@ -239,17 +253,16 @@ def _affordable(request: Request, found: Look, some: Sequence[Candidate], report
     return epochs
 
 
-def _tell_time(plan: Plan, report: Report) -> None:
+def _tell_time(plan: Plan, costs: Costs, report: Report) -> None:
     """Say what is raced for how long."""
-    some = list(plan.candidates.values())
     counts = ", ".join(f"{count} {kind}" for kind, count in plan.held_out.items() if count)
-    minutes = needed_minutes(plan.look, some, plan.epochs, CORES)
+    minutes = costs.minutes(plan.epochs)
     report.say(
-        f"race: {len(some)} candidates, at most {plan.epochs} epochs, held out: {counts} pairs; at most "
-        f"about {minutes:.1f} minutes on {CORES} idle cores"
+        f"race: {len(plan.candidates)} candidates, at most {plan.epochs} epochs, held out: {counts} pairs; "
+        f"at most about {minutes:.1f} minutes on {CORES} idle cores"
     )
     if plan.epochs < plan.wanted:
-        more = needed_minutes(plan.look, some, plan.wanted, CORES)
+        more = costs.minutes(plan.wanted)
         report.say(f"the data would like {plan.wanted} epochs: --minutes {math.ceil(more)}")
 
 

@@ -17,6 +17,7 @@ from ftor.tuning.own_pairs import Request, plan_race
 from ftor.tuning.race import finishing
 from ftor.tuning.race.candidates import SEQ2SEQ
 from ftor.tuning.race.choice import Choice
+from ftor.tuning.race.costs import Costs
 from ftor.tuning.race.finishing import finish
 from ftor.tuning.race.plan import Entry, allowed
 from ftor.tuning.race.race import Race
@@ -523,12 +524,33 @@ def test_runs_of_a_race_never_see_test_pairs(tmp_path):
 
 @pytest.fixture
 def program_plan(tmp_path):
-    """Give the plan of a race for short programs, without recombined pairs."""
+    """Give the plan of a long race for short programs, without recombined pairs."""
+    return plan_programs(tmp_path, minutes=20)
+
+
+def plan_programs(tmp_path, minutes):
     path = tmp_path / "programs.tsv"
     kinds, things = ("red", "dark", "warm", "cold", "new", "old", "wet", "dry"), "abcdefghijklmnopqrstuvwxy"
     lines = [f"the {a} n{b}\t(find (is {a.upper()}) (has x{b}))\n" for a in kinds for b in things]
     path.write_text("".join(lines), "utf-8")
-    return replace(plan_race(Request.new(path, minutes=2), tmp_path / "model", SILENT), recombines=False)
+    return replace(
+        plan_race(Request.new(path, minutes=minutes), tmp_path / "model", SILENT), recombines=False
+    )
+
+
+def test_there_is_no_rescorer_if_runs_would_be_too_short(tmp_path, program_plan):
+    (tmp_path / "short").mkdir()
+    short = plan_programs(tmp_path / "short", minutes=2)
+    assert (program_plan.rescores, short.rescores) == (True, False)
+    assert short.rescored("words-first") is None
+    costs = [
+        Costs(short.look, list(short.candidates.values()), rescores, cores=2) for rescores in (False, True)
+    ]
+    assert [one.affordable_epochs(2) for one in costs] == [
+        short.epochs,
+        pytest.approx(short.epochs / 2, rel=0.4),
+    ]
+    assert [one.minutes(one.affordable_epochs(5)) for one in costs] == pytest.approx([5, 5], abs=0.3)
 
 
 def test_the_best_transducer_gets_a_rescorer_if_it_is_not_right_on_all_pairs(program_plan):

@@ -13,10 +13,8 @@ from ftor.tuning.look.findings import Value
 from ftor.tuning.race.candidates import (
     RECOMBINED,
     RESCORED,
-    RESCORER_COST,
     SEQ2SEQ,
     Candidate,
-    can_rescore,
     candidates,
     configuration,
 )
@@ -28,8 +26,6 @@ MADE = "made longer"
 """The kind of held-out pairs that are recombined."""
 FROM_RUN = Path("../..")
 """The folder of a race, from the folder of one of its runs. It can be moved with all its runs."""
-LEAST_EPOCHS, LEAST_STEPS = 16, 600
-"""Shorter runs tell nothing."""
 RUNGS = (8, 4, 2, 1)
 """Candidates are compared after these parts of the epochs: an eighth, a quarter, a half, all."""
 KEPT = 0.6
@@ -42,12 +38,6 @@ SEEDS, FINAL_SEEDS = 2, 4
 SEQ2SEQ_LONGER, EARLY_LONGER = 2, 2
 """The plain seq2seq trains for so many times the epochs of the others, and the winner of a race that ended
 early, on all pairs, for so many times those of the race. But no run has more epochs than wanted."""
-START_SECONDS, STEP_SECONDS = 1.5, 9e-3
-"""What each run and each step of training costs, whatever the pairs are."""
-EXAMPLE_SECONDS, LARGE = (2.5e-4, 2e-5, 2e-8), 3
-"""What each example costs in a small network, by its lengths, and how much more it costs in a large one."""
-PAIRS_PER_MINUTE, MINUTES = 170, (3.0, 20.0)
-"""Without a limit of the user, the time grows with the pairs: 3 minutes for 500."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +73,7 @@ class Plan:
         recombines: whether candidates train on recombined pairs, too. The best one is also tried without.
         held_out: how many pairs candidates are compared by: held out at random, held out because they are
             hard, made longer than training's, and dev pairs.
+        rescores: whether the best transducer may get an LSTM beside it.
         overrides: the user's `section.key=value`.
         seed: of the first runs.
         epochs: of the longest runs.
@@ -96,6 +87,7 @@ class Plan:
     candidates: dict[str, Candidate]
     recombines: bool
     held_out: dict[str, int]
+    rescores: bool
     overrides: tuple[str, ...]
     seed: int
     epochs: int
@@ -158,7 +150,7 @@ class Plan:
     def rescored(self, name: str) -> str | None:
         """The name of a candidate with an LSTM beside it, if it can have one and has none."""
         plain = name.removesuffix(RECOMBINED)
-        if plain.endswith(RESCORED):
+        if not self.rescores or plain.endswith(RESCORED):
             return None
         other = plain + RESCORED + name.removeprefix(plain)
         try:
@@ -166,7 +158,7 @@ class Plan:
         except ConfigError:  # it does not go with the user's settings
             return None
         has_one = isinstance(model, TransducerConfig) and model.rescorer != "none"
-        return other if can_rescore(self.look) and has_one else None
+        return other if has_one else None
 
     def _data(self, final: bool) -> dict[str, Value]:
         files = {
@@ -226,65 +218,6 @@ def allowed(look: Look, overrides: Sequence[str]) -> dict[str, Candidate]:
     return found
 
 
-def least_epochs(look: Look) -> int:
-    """The fewest epochs of the longest runs."""
-    steps = math.ceil(look.pairs["train"] / int(look.settings["training.batch_size"]))
-    return max(LEAST_EPOCHS, math.ceil(LEAST_STEPS / steps))
-
-
-def default_minutes(pairs: int) -> float:
-    """How long a race of so many pairs should take."""
-    return min(max(pairs / PAIRS_PER_MINUTE, MINUTES[0]), MINUTES[1])
-
-
-def affordable_epochs(look: Look, some: Sequence[Candidate], minutes: float, cores: int) -> int:
-    """How many epochs the longest runs of a race may have, by the speed of an ordinary machine.
-
-    It depends on the data alone, so that the same seed makes the same choice everywhere.
-    """
-    seconds = 60 * minutes * cores - _runs(len(some)) * START_SECONDS
-    return math.floor(max(seconds, 0) / _seconds_per_epoch(look, some))
-
-
-def needed_minutes(look: Look, some: Sequence[Candidate], epochs: int, cores: int) -> float:
-    """How long a race with so many epochs takes on an ordinary machine."""
-    seconds = epochs * _seconds_per_epoch(look, some) + _runs(len(some)) * START_SECONDS
-    return seconds / 60 / cores
-
-
 def kept(count: int) -> int:
     """How many of so many candidates go on."""
     return min(count, max(FINALISTS + 1, math.ceil(KEPT * count)))
-
-
-def _contenders(count: int) -> list[int]:
-    """How many candidates there are at each rung."""
-    counts = [count]
-    for _ in RUNGS[1:]:
-        counts.append(kept(counts[-1]))
-    return counts
-
-
-def _runs(count: int) -> int:
-    return sum(_contenders(count)) + (FINALISTS + 1) * (SEEDS - 1) + FINAL_SEEDS
-
-
-def _seconds_per_epoch(look: Look, some: Sequence[Candidate]) -> float:
-    """Seconds of one core for each epoch of the longest runs, all runs of the race together."""
-    costs = sorted((one.cost for one in some), reverse=True)
-    share, runs = 0.0, 0.0
-    for rung, left in zip(RUNGS, _contenders(len(costs)), strict=True):
-        runs += sum(costs[:left]) * (1 / rung - share)
-        share = 1 / rung
-    finals = SEEDS + (FINAL_SEEDS - SEEDS) / FINAL_SEEDS
-    mean = sum(costs) / len(costs)
-    if can_rescore(look):
-        runs += 2 * SEEDS * (mean + RESCORER_COST)
-    else:
-        runs += mean * ((FINALISTS + 1) * (SEEDS - 1) + finals)
-    lengths, batch = look.units or look.target, int(look.settings["training.batch_size"])
-    fixed, per_token, per_split = EXAMPLE_SECONDS
-    example = fixed + per_token * (look.source.mean + lengths.mean) + per_split * lengths.mean**3
-    is_large = "model.width" not in look.settings
-    example *= LARGE if is_large else 1
-    return runs * look.pairs["train"] * (STEP_SECONDS / batch + example)

@@ -7,7 +7,8 @@ from typing import Any
 
 from ftor.reporting import percent
 from ftor.training.collapse import collapse
-from ftor.tuning.race.plan import MADE, START_SECONDS, Entry, Plan
+from ftor.tuning.race.costs import START_SECONDS
+from ftor.tuning.race.plan import MADE, Entry, Plan
 
 TOLERANCE = 0.02
 """A share of the pairs may be below another one by chance, and by so much."""
