@@ -198,3 +198,67 @@ def test_joints_that_share_words_are_told_apart():
     assert any({"and", "but"} <= {*pair.source} for pair in made)
     for pair in made:
         assert order(pair.source) == list(pair.target)
+
+
+ONES = dict(
+    zip("123456789", ("ein", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun"), strict=True)
+)
+
+
+def number_words(digits):
+    """`3 2 1 8 8` is `drei zwei tausend ein hundert acht acht`, with a zero for what is not said."""
+    low, high = digits[-3:], digits[:-3]
+    hundreds = [ONES[low[0]], "hundert"] if len(low) == 3 and low[0] != "0" else []
+    tens = [ONES[digit] for digit in low[-2:] if digit != "0"]
+    return [*(ONES[digit] for digit in high), *(["tausend"] if high else []), *hundreds, *tens]
+
+
+def test_a_word_that_asks_for_three_digits_joins_nothing():
+    """`tausend` before three digits looks like a joint, but before two digits they get a zero."""
+    draw, pairs = Random(0), {}
+    for _ in range(400):
+        digits = "".join(draw.choices("123456789", k=draw.choice((1, 2, 3, 3, 4, 5, 5))))
+        zeros = [-at for at in (2, 3) if len(digits) > at and draw.random() < 0.06]
+        digits = "".join("0" if at - len(digits) in zeros else digit for at, digit in enumerate(digits))
+        pairs[" ".join(number_words(digits))] = " ".join(digits)
+    assert Chains(pairs_of(pairs.items()), 100).joints == []
+
+
+def test_sentences_whose_order_a_joint_could_change_are_not_chained_with_it():
+    """Training has `only in case you made A B` for `b a` and `A and B`, but never both."""
+    draw = Random(0)
+    both = [(date(draw), date(draw)) for _ in range(120)]
+    swapped = [(f"{one[0]} but only if you had {two[0]}", f"{two[1]} {one[1]}") for one, two in both]
+    joins = [joined(draw, "and", ";") for _ in range(80)]
+    made = Chains(pairs_of([date(draw) for _ in range(100)] + swapped + joins), 100).draw(100, seed=0)
+    assert len(made) > 50
+    assert not any({"and", "if"} <= {*pair.source} for pair in made)
+
+
+def test_targets_that_can_be_split_in_several_ways_are_no_parts():
+    """In `crawl ; before crawl , hop` the target `CRAWL HOP CRAWL` has the first verb at both ends."""
+    draw = Random(0)
+
+    def command():
+        verb, way = draw.choice(("hop", "crawl", "skip")), draw.choice(("", " west", " east"))
+        return verb + way, f"{way.strip()} {verb}".upper().split()
+
+    def either():
+        one, other = command(), command()
+        return draw.choice((one, (f"before {one[0]} , {other[0]}", other[1] + one[1])))
+
+    def meaning(source):
+        found = []
+        for part in source.split(" ; "):
+            parts = part.removeprefix("before ").split(" , ")[::-1]
+            found += [token for one in parts for token in one.upper().split()[::-1]]
+        return found
+
+    texts = [[either() for _ in range(draw.choice((1, 2, 2)))] for _ in range(300)]
+    pairs = [
+        (" ; ".join(s for s, _ in some), " ".join(t for _, target in some for t in target)) for some in texts
+    ]
+    made = Chains(pairs_of(pairs), 100).draw(300, seed=0)
+    assert len(made) > 50
+    for pair in made:
+        assert meaning(" ".join(pair.source)) == list(pair.target)

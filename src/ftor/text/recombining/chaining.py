@@ -16,6 +16,7 @@ import numpy as np
 from ftor.text.aligning import poisson
 from ftor.text.reading import Pair
 from ftor.text.recombining.joints import (
+    LEAST_ORDERS,
     LEAST_PAIRS,
     LEAST_SHARE,
     Aligned,
@@ -23,6 +24,7 @@ from ftor.text.recombining.joints import (
     Joints,
     Sentence,
     Tokens,
+    strange_words,
 )
 from ftor.text.recombining.substituting import GROWTH, TRIES
 from ftor.text.seeds import derived_seed
@@ -31,6 +33,8 @@ LONGEST_JOINT = 3
 """Words that may stand between two sentences, and tokens between their targets."""
 LOOSE_SHARE = 0.5
 """The share that is enough while links may be wrong, and the share of parts that start and end as usual."""
+KNOWN_SHARE = 0.95
+"""Share of the joined sentences with a known part that must agree with it. Of more than 20, one may not."""
 SURE = 0.5
 """Least posterior of a link."""
 
@@ -41,10 +45,11 @@ class Chains:
     Args:
         pairs: training pairs.
         iterations: EM iterations of the aligner.
+        are_trees: whether targets are trees, which show where one ends and the next one starts.
     """
 
-    def __init__(self, pairs: Sequence[Pair], iterations: int) -> None:
-        self._pairs = list(pairs)
+    def __init__(self, pairs: Sequence[Pair], iterations: int, are_trees: bool = False) -> None:
+        self._pairs, self._are_trees = list(pairs), are_trees
         self._known = {pair.source: pair.target for pair in pairs}
         self._candidates = self._find_candidates()
         self._single = [pair for pair in pairs if not _has_any(pair.source, self._candidates)]
@@ -56,6 +61,7 @@ class Chains:
         loose = self._find(aligned, LOOSE_SHARE)
         separators = {token for joint in loose for token in joint.tokens}
         aligned = [one.without(separators) for one in aligned]  # they are linked with words of other joints
+        self._aligned = aligned
         self._joints = self._find(aligned, LEAST_SHARE)
         self._joining = {joint.words for joint in chain(loose, self._joints)}
         self._order = Joints(self._joints, aligned)
@@ -106,7 +112,10 @@ class Chains:
 
     def _parts(self, joint: Joint) -> list[Sentence]:
         """The sentences that a joint can join: whole ones and parts. No joint is in them."""
-        whole = ((Sentence(pair.source, pair.target),) for pair in self._pairs)
+        strange = strange_words(joint, self._aligned)
+        whole = (
+            (Sentence(pair.source, pair.target),) for pair in self._pairs if strange.isdisjoint(pair.source)
+        )
         return [
             part
             # Of three sentences, a target may be split at the wrong place.
@@ -141,16 +150,22 @@ class Chains:
             return None
         wholes = _Wholes(without, [aligned.pair for aligned, _ in places], words)
         cases: dict[tuple[Tokens, bool], dict[int, tuple[Sentence, Sentence]]] = defaultdict(dict)
-        told, usual = set(), defaultdict[tuple[Tokens, bool], set[int]](set)
+        told, alone, ambiguous = set[int](), set[int](), set[int]()
+        usual = defaultdict[tuple[Tokens, bool], set[int]](set)
         for place, ((pair, links), at) in enumerate(places):
             first, second = pair.source[:at], pair.source[at + len(words) :]
             if not wholes.are_sources(first, second):
                 continue
+            if first in self._known or second in self._known:
+                alone.add(place)
             for tokens, is_swapped, targets in _splits(pair.target, links, at, len(words)):
                 told.add(place)
                 both, case = (Sentence(first, targets[0]), Sentence(second, targets[1])), (tokens, is_swapped)
                 is_usual = wholes.are_targets(*targets)
                 if (tokens or is_usual) and all(map(self._agrees, both)):
+                    one, other = targets[::-1] if is_swapped else targets
+                    if (is_usual and place in usual[case]) or (place not in alone and one[-1] == other[0]):
+                        ambiguous.add(place)
                     if place not in cases[case] or (is_usual and place not in usual[case]):
                         cases[case][place] = both
                     usual[case] |= {place} if is_usual else set()
@@ -160,7 +175,19 @@ class Chains:
         case, found = max(cases.items(), key=lambda one: len(one[1]))
         if len(found) < max(LEAST_PAIRS, share * len(told)):
             return None
-        return Joint(words, *case), list(found.values())
+        joint, known = Joint(words, *case), told & alone
+        if share >= LEAST_SHARE and not self._is_confirmed(joint, len(known & found.keys()), len(known)):
+            return None
+        return joint, [both for place, both in found.items() if place not in ambiguous]
+
+    def _is_confirmed(self, joint: Joint, agreeing: int, known: int) -> bool:
+        """Whether joined sentences agree with the pairs that have one of them alone.
+
+        In numbers, `thousand` before three digits looks like a joint, but `4 8` after it is `0 4 8`. If no
+        token, no other order and no tree marks a joint in targets, there must be such pairs.
+        """
+        least = 0 if joint.tokens or joint.is_swapped or self._are_trees else LEAST_ORDERS
+        return agreeing >= least and known - agreeing <= max(1, (1 - KNOWN_SHARE) * known)
 
     def _agrees(self, part: Sentence) -> bool:
         """Whether no pair has the same source and another target."""

@@ -10,12 +10,15 @@ from itertools import product
 from statistics import median
 from typing import NamedTuple
 
+from ftor.grammar.nesting import is_missing
 from ftor.text.reading import Pair
 
 LEAST_PAIRS = 5
 """Pairs that must show that words join sentences."""
 LEAST_ORDERS = 3
 """Pairs that must show which of two joints is first."""
+EXPECTED = 3.0
+"""Words do not go with a joint if chance would have put both together so often, but training never has."""
 LEAST_SHARE = 0.9
 """Share of the pairs that must agree."""
 
@@ -32,6 +35,15 @@ class Aligned(NamedTuple):
         """The same without the links of some target tokens."""
         pairs = zip(self.pair.target, self.links, strict=True)
         return Aligned(self.pair, [set() if token in tokens else words for token, words in pairs])
+
+    def changes_order(self, at: int, joint: "Joint") -> bool:
+        """Whether what stands before and after the word `at` is not in the order of a joint."""
+        before = [j for j, words in enumerate(self.links) if words and max(words) < at]
+        after = [j for j, words in enumerate(self.links) if words and min(words) > at]
+        if not before or not after:
+            return False
+        first, second = (after, before) if joint.is_swapped else (before, after)
+        return max(first) > min(second)
 
 
 class Sentence(NamedTuple):
@@ -59,6 +71,27 @@ class Joint(NamedTuple):
         targets = (second, first) if self.is_swapped else (first, second)
         joined = targets[0].target + self.tokens + targets[1].target
         return Sentence(first.source + self.words + second.source, joined)
+
+
+def strange_words(joint: Joint, pairs: Sequence[Aligned]) -> set[str]:
+    """Words that change the order and are never in a sentence with a joint, where chance would have put them.
+
+    If no sentence has both `once` and `and`, training does not show whether `A once B and C` has `A once B`
+    as a part, or `B and C`. That matters if `once` changes the order, and `and` does not.
+    """
+    with_word: dict[str, list[tuple[Aligned, int]]] = {}
+    for pair in pairs:
+        for at, word in enumerate(pair.pair.source):
+            with_word.setdefault(word, []).append((pair, at))
+    joined = [{*one.pair.source} for one in pairs if {*joint.words} <= {*one.pair.source}]
+    beside = {word for words in joined for word in words}
+    return {
+        word
+        for word, places in with_word.items()
+        if word not in beside
+        and is_missing(len(joined), len(places), len(pairs), EXPECTED)
+        and sum(pair.changes_order(at, joint) for pair, at in places) > (1 - LEAST_SHARE) * len(places)
+    }
 
 
 class Joints:

@@ -28,7 +28,7 @@ def chained_lists(
     items = {child.node.unit for root in roots if root.unit == name for child in root.children}
     found = (_item(pair, root, name, items) for pair, root in zip(pairs, roots, strict=True))
     inner = [pair for pair in found if pair is not None]
-    chained = Chains(inner, iterations).draw(count, seed) if inner else []
+    chained = Chains(inner, iterations, are_trees=True).draw(count, seed) if inner else []
     made = (_wrapped(pair, name, programs) for pair in chained)
     return [pair for pair in made if pair is not None]
 
