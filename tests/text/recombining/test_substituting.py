@@ -114,3 +114,94 @@ def test_parts_fit_the_words_around_them():
     for pair in made:
         assert pair.target.count("room") <= 1
         assert pair.target.count("wait") <= 1
+
+
+def made_from(texts, count=100):
+    return substituted([Pair(tuple(s.split()), tuple(t.split()), 0) for s, t in texts.items()], count, seed=0)
+
+
+def test_brackets_around_a_part_are_one_pair():
+    """After `neg` stands `( a + b )`, not `( a ) + ( b )`, though both begin and end with brackets."""
+    draw, pairs = Random(0), {}
+    names = "abcd"
+
+    def atom(depth):
+        inner = draw.choice(names) if depth == 0 or draw.random() < 0.5 else total(depth - 1)
+        return f"( {inner} )"
+
+    def total(depth):
+        parts = [
+            draw.choice(names) if draw.random() < 0.5 else atom(depth) for _ in range(draw.choice((1, 2)))
+        ]
+        return " + ".join(parts)
+
+    def value(words):
+        """The postfix expression, and what is left."""
+        one, rest = factor(words)
+        while rest[:1] == ["+"]:
+            other, rest = factor(rest[1:])
+            one = [*one, *other, "+"]
+        return one, rest
+
+    def factor(words):
+        if words[0] == "neg":
+            inner, rest = factor(words[1:])
+            return [*inner, "~"], rest
+        if words[0] == "(":
+            inner, rest = value(words[1:])
+            return inner, rest[1:]
+        return [words[0].upper()], words[1:]
+
+    for _ in range(500):
+        source = draw.choice((total(1), f"neg {atom(1)}"))
+        pairs[source] = " ".join(value(source.split())[0])
+    made = made_from({source: target for source, target in pairs.items() if " " in source})
+    assert len(made) > 50
+    for pair in made:
+        assert value(list(pair.source)) == ([*pair.target], [])
+
+
+def test_parts_of_another_size_do_not_fit_if_they_have_other_tokens_beside_them():
+    """`k 4 8` is `1 0 4 8`, and `k 3 4 8` is `1 3 4 8`: a word is one digit, or two with `ty`."""
+    ones = dict(zip("abcdefghi", "123456789", strict=True))
+    draw, pairs = Random(0), {}
+    for _ in range(400):
+        one, two, first = (draw.choice("abcdefghi") for _ in range(3))
+        short, long = (
+            (f"{one} and {two}", ones[one] + ones[two]),
+            (f"{one} hundred {two}", ones[one] + "0" + ones[two]),
+        )
+        words, digits = draw.choice((short, long))
+        if draw.random() < 0.6:
+            words, digits = f"{first} thousand {words}", ones[first] + digits.zfill(3)
+        pairs[words] = " ".join(digits)
+    made = made_from(pairs)
+    assert made
+    for pair in made:
+        high, _, low = " ".join(pair.source).rpartition("thousand ")
+        digits = "".join(ones[word] for word in low.split() if word in ones)
+        digits = digits if "and" in low.split() else "0".join(digits)
+        assert "".join(pair.target) == (ones[high[0]] + digits.zfill(3) if high else digits)
+
+
+def test_a_part_with_a_word_that_is_missing_in_its_place_is_left_out():
+    """`before A , B ; C` means `b a c`, so `B ; C` is no part. It seems to be one if A is B."""
+    draw, pairs = Random(0), {}
+
+    def verb():
+        return draw.choice(("hop", "dash", "skip", "turn", "wait")) + draw.choice(("", " left", " right"))
+
+    def meaning(source):
+        found = []
+        for part in source.split(" ; "):
+            first, comma, second = part.removeprefix("before ").partition(" , ")
+            found += [second, first] if comma else [first]
+        return " ".join(found).upper()
+
+    for _ in range(400):
+        parts = [draw.choice((verb(), f"before {verb()} , {verb()}")) for _ in range(draw.choice((1, 1, 2)))]
+        pairs[" ; ".join(parts)] = meaning(" ; ".join(parts))
+    made = made_from(pairs)
+    assert made
+    for pair in made:
+        assert meaning(" ".join(pair.source)) == " ".join(pair.target)

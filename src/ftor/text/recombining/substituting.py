@@ -7,8 +7,10 @@ targets are those around others. In `7 , 4 5 , 6` they are not: the part `4 5 , 
 `4 5` a thousand. The same holds for `, 6` in the part `5 , 6`, although no comma is beside that part.
 """
 
+from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from random import Random
 from typing import NamedTuple
 
@@ -20,6 +22,10 @@ LEAST_PARTS = 5
 """Different pairs that must have been seen in a context."""
 LEAST_SHARE = 0.95
 """Share of the pairs in a context whose targets are parts of the target."""
+EXPECTED = 6.0
+"""Words that chance would have put into brackets so often should be there sometimes."""
+RARER = 0.1
+"""Words that parts in a context have in so small a share of the usual cases are there by accident."""
 NESTED_SHARE = 0.8
 """Share of the parts with a word of their context that stand between the same target tokens as others."""
 GROWTH = 1.6
@@ -48,6 +54,17 @@ class Place(NamedTuple):
         return *target[self.start - 1 : self.start], "", *target[self.end : self.end + 1]
 
     @property
+    def beside(self) -> list[tuple[str, bool]]:
+        """The target tokens before and after it, each with whether it is the one after."""
+        target = self.pair.target
+        sides = target[max(self.start - 1, 0) : self.start], target[self.end : self.end + 1]
+        return [
+            (token, is_after)
+            for tokens, is_after in zip(sides, (False, True), strict=True)
+            for token in tokens
+        ]
+
+    @property
     def part(self) -> Tokens:
         """Its source tokens."""
         return self.pair.source[self.first : self.last]
@@ -71,6 +88,9 @@ class _Fitting(NamedTuple):
         source, _ = place.outside
         if self.in_brackets:
             return True
+        size, other = place.end - place.start, len(part.target)
+        if not self.context.are_alike(size, other) or not self.context.are_alike(other, size):
+            return False
         return self.context.can_have_length(place, len(part.source)) and all(
             self.context.leaves_rest(word, source.count(word)) for word in {*part.source} & {*source}
         )
@@ -87,8 +107,11 @@ class _Context:
         self._words = {word for word in words if word is not None}
         self._parts: set[Tokens] = set()
         self._seen, self._kept = 0, 0
+        self._seen_with, self._kept_with = Counter[str](), Counter[str]()
         self._leaves_rest: dict[tuple[str, int], bool] = {}
         self._neighbours: dict[int, set[Tokens]] = {}
+        self._beside: dict[int, Counter[tuple[str, bool]]] = {}
+        self._sizes = Counter[int]()
         self.places: list[Place] = []
 
     def add(self, pair: Pair, first: int, last: int, part: Tokens) -> None:
@@ -97,6 +120,8 @@ class _Context:
         self._parts.add(pair.source[first:last])
         self._seen += 1
         self._kept += bool(starts)
+        self._seen_with.update({*pair.source[first:last]})
+        self._kept_with.update({*pair.source[first:last]} if starts else ())
         if len(starts) == 1:
             self.places.append(Place(pair, first, last, starts[0], starts[0] + len(part)))
 
@@ -111,14 +136,28 @@ class _Context:
         spans = [place.part for place in self.places]
         lengths, edges = {*map(len, spans)}, {(span[0], span[-1]) for span in spans}
         strange = {word for word in self._words if not self._nests(word)}
-        in_brackets = _are_brackets(self._words, pairs)
-        if _are_brackets({*next(iter(edges))}, pairs) and len(edges) == 1:
-            pairs = [pair for pair in pairs if (pair.source[0], pair.source[-1]) in edges]
+        counts, total = Counter(word for pair in pairs for word in {*pair.source}), len(pairs)
+        brackets = self._words if _are_brackets(self._words, pairs) else {*next(iter(edges))}
+        in_brackets = brackets is self._words
+        if not in_brackets and len(edges) == 1 and _are_brackets(brackets, pairs):
+            ((left, right),) = edges
+            pairs = [pair for pair in pairs if _is_bracketed(pair.source, left, right)]
             in_brackets = True
-        if not in_brackets:  # a word such as `and` may bind less than the words around the part
-            known = {word for span in spans for word in span}
+        if in_brackets:  # in `before A , B` they may be none: then words are missing in them
+            often = {word for word, count in counts.items() if count * self._seen >= EXPECTED * total}
+            strange |= {word for word in often - brackets if not self._is_usual(word, counts[word] / total)}
+        else:  # a word such as `and` may bind less than the words around the part
+            known = {word for span in spans for word in span if self._is_usual(word, counts[word] / total)}
             pairs = [pair for pair in pairs if len(pair.source) in lengths and known.issuperset(pair.source)]
         return _Fitting(self, [pair for pair in pairs if not strange & {*pair.source}], in_brackets)
+
+    def _is_usual(self, word: str, share: float) -> bool:
+        """Whether parts with a word are kept, and not far rarer than in a share of all pairs.
+
+        In `before A , B ; C` the part `B ; C` is kept only by accident, if A and B are the same.
+        """
+        kept, seen = self._kept_with[word], self._seen_with[word]
+        return kept >= max(LEAST_SHARE * seen, RARER * share * self._seen)
 
     def _nests(self, word: str) -> bool:
         """Whether parts with a word of the context stand between the same target tokens as others."""
@@ -141,6 +180,22 @@ class _Context:
         there, here = self._neighbours.get(length, set()), self._neighbours[len(place.part)]
         return place.neighbours in there or there <= here
 
+    def are_alike(self, size: int, other: int) -> bool:
+        """Whether no token stands beside all parts with targets of one size, but beside few of the other.
+
+        In numbers, two digits after `thousand` have a zero before them, three digits have none.
+        """
+        if not self._beside:
+            for one in self.places:
+                count = one.end - one.start
+                self._sizes[count] += 1
+                self._beside.setdefault(count, Counter()).update(one.beside)
+        here, there = self._sizes[size], self._sizes[other]
+        if size == other or here < LEAST_PARTS:
+            return True
+        always = [side for side, count in self._beside[size].items() if count >= LEAST_SHARE * here]
+        return all(self._beside.get(other, Counter())[side] >= there / 2 for side in always)
+
     def leaves_rest(self, word: str, count: int) -> bool:
         """Whether parts with a word that the rest has so often, too, leave the rest's tokens as usual."""
         if (word, count) not in self._leaves_rest:
@@ -162,6 +217,12 @@ def _are_brackets(words: Collection[str], pairs: Sequence[Pair]) -> bool:
         return False
     one, other = words
     return all(pair.source.count(one) == pair.source.count(other) for pair in pairs)
+
+
+def _is_bracketed(words: Tokens, left: str, right: str) -> bool:
+    """Whether the first of some words opens a bracket that the last one closes: not `( a ) * ( b )`."""
+    depths = list(accumulate((word == left) - (word == right) for word in words))
+    return depths[-1] == 0 and all(depth > 0 for depth in depths[:-1])
 
 
 def substituted(pairs: Sequence[Pair], count: int, seed: int) -> list[Pair]:
