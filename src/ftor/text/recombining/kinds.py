@@ -15,6 +15,8 @@ Slot = tuple[str, int]
 """A unit and the number of one of its slots."""
 Argument = tuple[Symbol, int]
 """A symbol and which of its children."""
+Shape = tuple[int, ...]
+"""The number of arguments of a modifier, and which of them it modifies."""
 SHARED = 2
 """So many shared contexts make two bases one kind."""
 ROOT: Slot = ("", 0)
@@ -80,6 +82,7 @@ class Kinds:
             self._arguments[argument] += count
             self._heads[head] += count
         self._nested = {head for (owner, _), head in self._modifiers if owner == head}
+        self._find_shapes(targets, trees)
 
     def of(self, target: Units, node: Node) -> Units:
         """The kind of a subtree of training."""
@@ -109,7 +112,41 @@ class Kinds:
         if head == argument[0] and head in self._nested:
             return True
         total = self._modifiers.total()
-        return is_missing(self._arguments[argument], self._heads[head], total, EXPECTED)
+        if is_missing(self._arguments[argument], self._heads[head], total, EXPECTED):
+            return True
+        if argument[0] not in self._shapes or head not in self._shapes:
+            return False
+        above, below = (self._shapes[argument[0]], argument[1]), self._shapes[head]
+        counts = self._arguments_of_shape[above], self._heads_of_shape[below]
+        return (above, below) not in self._nested_shapes and is_missing(*counts, total, EXPECTED)
+
+    def _find_shapes(self, targets: Sequence[Units], trees: Sequence[Sequence[Node]]) -> None:
+        """Count modifiers of one shape together.
+
+        `lid`, `handle` and `wheel` may each be too rare to show that they do not take unions.
+        """
+        modified: dict[Symbol, set[int]] = defaultdict(set)
+        for target, nodes in zip(targets, trees, strict=True):
+            for node in nodes:
+                unit = self._programs.unit(node.unit)
+                if node.unit in self._base_slots and isinstance(unit[0], Symbol):
+                    starts = {one.start for one in self.modified(target, node)}
+                    arguments = (
+                        owners(unit)[child.slot] for child in node.children if child.node.start in starts
+                    )
+                    modified[unit[0]].update(number for owner, number in arguments if owner == unit[0])
+        self._shapes: dict[Symbol, Shape] = {
+            head: (head.arity, *sorted(numbers)) for head, numbers in modified.items()
+        }
+        self._nested_shapes = set[tuple[tuple[Shape, int], Shape]]()
+        self._arguments_of_shape, self._heads_of_shape = Counter[tuple[Shape, int]](), Counter[Shape]()
+        for ((owner, number), head), count in self._modifiers.items():
+            if head in self._shapes:
+                self._heads_of_shape[self._shapes[head]] += count
+            if owner in self._shapes:
+                self._arguments_of_shape[self._shapes[owner], number] += count
+            if owner in self._shapes and head in self._shapes:
+                self._nested_shapes.add(((self._shapes[owner], number), self._shapes[head]))
 
     def _find_base_slots(
         self,
@@ -135,6 +172,15 @@ class Kinds:
             slot = self._base_slots[node.unit]
             node = next(child.node for child in node.children if child.slot == slot)
         return node
+
+    def has_modifiers(self, nodes: Sequence[Node]) -> bool:
+        """Whether the root of a program, or its only argument, modifies others."""
+        root = nodes[0]
+        return any(self.modifies(node.unit) for node in (root, *(child.node for child in root.children)))
+
+    def modifies(self, unit: str) -> bool:
+        """Whether a unit is a modifier with its first argument of its own kind."""
+        return unit in self._base_slots
 
     def _join_bases(self, targets: Sequence[Units], trees: Sequence[Sequence[Node]]) -> None:
         fillers: dict[Context, set[Units]] = defaultdict(set)

@@ -18,6 +18,10 @@ class Member(NamedTuple):
     first: int
     last: int
 
+    def moved(self, by: int) -> "Member":
+        """It with other words before it."""
+        return Member(self.rank, self.first + by, self.last + by)
+
 
 Window = tuple[tuple[str, ...], ...]
 """The words between one phrase and the next."""
@@ -57,27 +61,40 @@ class Orders:
         """Whether training has neighbours of a kind."""
         return kind in self._counts
 
+    def are_decided(self, kind: Hashable) -> bool:
+        """Whether the words between phrases decide the order in training."""
+        if kind not in self._decided:
+            self._decided[kind] = self._is_decided(kind)
+        return self._decided[kind]
+
     def deciding_words(self) -> frozenset[str]:
         """The words between phrases that decide their order in training."""
         found = (between for kind, of in self._counts.items() if self._is_decided(kind) for between in of)
         return frozenset(word for between in found for words in between for word in words)
 
-    def agree(self, kind: Hashable, words: Sequence[str], members: Sequence[Member], new: Member) -> bool:
+    def agree(
+        self,
+        kind: Hashable,
+        words: Sequence[str],
+        members: Sequence[Member],
+        new: Member,
+        nested: bool = False,
+    ) -> bool:
         """Whether the order of a new member is usual in training.
 
-        If the words between phrases do not decide the order in training, any order is.
+        If the words between phrases do not decide the order in training, any order is. If members are nested,
+        what two neighbours show holds for three.
         """
-        if kind not in self._decided:
-            self._decided[kind] = self._is_decided(kind)
-        if not self._decided[kind]:
+        if not self.are_decided(kind):
             return True
         counts = self._counts[kind]
         sizes = {len(between) for between in counts}
         for between, pattern, some in windows(words, members):
             if new not in some:
                 continue
-            if len(between) not in sizes:  # training has no neighbours of so many
-                if not _is_one_way(between, pattern):
+            is_new = len(between) not in sizes  # training has no neighbours of so many
+            if is_new or (nested and len(between) > 1 and between not in counts):
+                if not _is_one_way(between, pattern, nested):
                     return False
                 continue
             usual = counts[between].most_common(1) if between in counts else []
@@ -91,8 +108,8 @@ class Orders:
         return usual >= SHARE * sum(count.total() for count in repeated)
 
 
-def _is_one_way(between: Window, pattern: Pattern) -> bool:
+def _is_one_way(between: Window, pattern: Pattern, nested: bool) -> bool:
     """Whether neighbours stand as said, or all the other way round with the same words between them."""
     return pattern == tuple(range(len(pattern))) or (
-        pattern == tuple(range(len(pattern)))[::-1] and len(set(between)) == 1
+        pattern == tuple(range(len(pattern)))[::-1] and (nested or len(set(between)) == 1)
     )

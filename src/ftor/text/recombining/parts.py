@@ -9,6 +9,8 @@ from ftor.text.reading import Pair
 from ftor.text.recombining.orders import Member
 
 Form = Literal["subtree", "modifier", "operator", "item"]
+INSIDE = 1e6
+"""More than any rank."""
 Kind = tuple[Form, Units]
 """Parts of one kind are interchangeable: their form, and the kind of their subtree.
 
@@ -25,6 +27,7 @@ class Part(NamedTuple):
             in `before`.
         words: the phrase.
         lead, tail: how many function words are at its start and at its end.
+        inner: the modifiers in a subtree, with their words from its first one on.
     """
 
     before: Units
@@ -32,6 +35,7 @@ class Part(NamedTuple):
     words: tuple[str, ...]
     lead: int
     tail: int
+    inner: tuple[Member, ...] = ()
 
     @property
     def function_words(self) -> tuple[str, ...]:
@@ -114,3 +118,18 @@ def with_item(units: Units, item: Units, separator: Units, side: Side) -> Units:
     """Units with one more item of a list, and a separator between it and the one beside it."""
     new = (*separator, *item) if side.is_later else (*item, *separator)
     return (*units[: side.at], *new, *units[side.at :])
+
+
+def around_base(places: Sequence[Place], subtree: Place) -> list[Place]:
+    """The modifiers around the base of a subtree, in it and around it, each with one of its phrases."""
+    kind = "modifier", subtree.kind[1]
+    base = range(subtree.start, subtree.end)
+    found = {place.start: place for place in places if place.kind == kind and place.chain in base}
+    return list(found.values())
+
+
+def inner_members(places: Sequence[Place], subtree: Place) -> tuple[Member, ...]:
+    """The modifiers in a subtree. Those around it have higher ranks."""
+    inside = (place for place in around_base(places, subtree) if place.start >= subtree.start)
+    members = (place.member() for place in inside)
+    return tuple(member._replace(rank=member.rank - INSIDE).moved(-subtree.first) for member in members)

@@ -9,12 +9,23 @@ from ftor.text.programs import ProgramError, Programs
 from ftor.text.programs.grammar_trees import GrammarTrees
 from ftor.text.programs.nodes import Node, Units
 from ftor.text.reading import Pair
+from ftor.text.recombining.counts import Counts, symbols
 from ftor.text.recombining.fluency import BOUNDARY, NGrams
 from ftor.text.recombining.grammar_kinds import GrammarKinds
 from ftor.text.recombining.growing import GrowingList, growing_lists, usual_items
 from ftor.text.recombining.kinds import Kinds, read_nodes
 from ftor.text.recombining.orders import Orders
-from ftor.text.recombining.parts import Form, Kind, Part, Place, Side, neighbours, with_item
+from ftor.text.recombining.parts import (
+    Form,
+    Kind,
+    Part,
+    Place,
+    Side,
+    around_base,
+    inner_members,
+    neighbours,
+    with_item,
+)
 from ftor.text.recombining.wrapping import Wraps
 from ftor.text.seeds import derived_seed
 
@@ -58,6 +69,9 @@ class Recombiner:
         )
         self._ngrams = NGrams(pair.source for pair in pairs)
         self._sources = {pair.source for pair in pairs}
+        if isinstance(programs, Programs):
+            both = zip(pairs, trees, strict=True)
+            self._counts = Counts([(pair.source, symbols(nodes, programs)) for pair, nodes in both])
         self._longest = max(map(len, targets))
         self._most_nodes = max(map(self._size, targets, trees))
         self._most_units: Counter[str] = Counter()
@@ -67,6 +81,7 @@ class Recombiner:
         self._parts: dict[Kind, dict[tuple[str, str], list[Part]]] = defaultdict(lambda: defaultdict(list))
         self._fitting: dict[tuple[Kind, str, str], list[Part]] = {}
         self._orders, self._wraps = Orders(), Wraps()
+        self._modified = set[tuple[str, ...]]()
         self._growing: list[GrowingList] = []
         usual = usual_items(trees) if grow_lists else 0
         separators = [
@@ -80,7 +95,7 @@ class Recombiner:
                 else []
             )
             if isinstance(programs, Programs):
-                self._add_wraps(pair, nodes, places)
+                self._add_wraps(pair, nodes, places, links)
             if grow_lists:
                 places = [place for place in places if place.has_its_copies(pair)]
                 self._growing += growing_lists(pair, nodes, places, usual)
@@ -92,16 +107,21 @@ class Recombiner:
                     )
             for place in places:
                 part = place.part(pair)
+                if place.kind[0] == "subtree" and isinstance(programs, Programs):
+                    part = part._replace(inner=inner_members(places, place))
                 self._parts[place.kind][part.words[0], part.words[-1]].append(part)
         self._deciding = self._orders.deciding_words()
 
-    def _add_wraps(self, pair: Pair, nodes: Sequence[Node], places: Sequence[Place]) -> None:
+    def _add_wraps(self, pair: Pair, nodes: Sequence[Node], places: Sequence[Place], links: Links) -> None:
         """Take a program that may be wrapped, and its parts that may wrap others."""
         self._wraps.add_pair(pair, nodes)
+        if isinstance(self._kinds, Kinds) and self._kinds.has_modifiers(nodes):
+            self._modified.add(pair.source)
         for place in places:
             if place.kind[0] in ("modifier", "operator"):
-                units = place.start, place.hole_start, place.hole_end, place.end
-                self._wraps.add_part(pair, nodes[0], units, (place.first, place.last))
+                inside = links.words(range(place.hole_start, place.hole_end))
+                if place.last == len(pair.source) or all(word >= place.last for word in inside):
+                    self._wraps.add_part(pair, nodes[0], place)
 
     def _read(self, pair: Pair) -> list[Node]:
         if isinstance(self._programs, GrammarTrees):
@@ -164,11 +184,13 @@ class Recombiner:
         drawn = self._wraps.draw(random)
         if drawn is None:
             return None
-        pair, source, target, seams = drawn
+        pair, kind, source, target, seams = drawn
         if source in self._sources or len(target) > GROWTH * self._longest:
             return None
         if not self._ngrams.are_fluent(source, seams):
             return None
+        if kind[0] == "modifier" and self._orders.are_decided(kind) and pair.source in self._modified:
+            return None  # it may belong between others
         return self._program(programs, pair, source, target, is_larger)
 
     def _grown(self, random: Random, trees: GrammarTrees) -> Pair | None:
@@ -242,6 +264,8 @@ class Recombiner:
         if place.kind[0] == "subtree":  # other function words could change the order of what it is part of
             if self._deciding & {*place.part(pair).function_words, *part.function_words}:
                 return None
+            if not self._keep_order(places, place, part, source):
+                return None
         else:
             others = [one for one in neighbours(places, place.kind, place.chain) if one.start != place.start]
             new = part.member(place.rank, place.first)
@@ -252,6 +276,18 @@ class Recombiner:
         units = pair.target
         hole = units[place.hole_start : place.hole_end]
         return (*units[: place.start], *part.before, *hole, *part.after, *units[place.end :])
+
+    def _keep_order(self, places: Sequence[Place], place: Place, part: Part, source: tuple[str, ...]) -> bool:
+        """Whether the modifiers of a new subtree and those around it stand in the order of training."""
+        kind: Kind = ("modifier", place.kind[1])
+        moved = len(part.words) - (place.last - place.first)
+        outer = [
+            one.member(place.last, moved) for one in around_base(places, place) if one.start < place.start
+        ]
+        inner = [member.moved(place.first) for member in part.inner]
+        return not outer or all(
+            self._orders.agree(kind, source, [*outer, *inner], one, nested=True) for one in inner
+        )
 
     def _extended(
         self,
@@ -310,7 +346,9 @@ class Recombiner:
         A larger program has more nodes than all of training, or more of one unit that takes others.
         """
         nodes = read_nodes(target, programs)
-        if not self._kinds.fit(nodes):
+        if not self._kinds.fit(nodes) or not self._ngrams.has_company(source):
+            return None
+        if not self._counts.hold(source, symbols(nodes, programs)):
             return None
         units = Counter(node.unit for node in nodes if node.children)
         if is_larger and programs.size(target) <= self._most_nodes and units <= self._most_units:

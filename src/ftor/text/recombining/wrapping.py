@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ftor.text.programs.nodes import Node, Units
 from ftor.text.reading import Pair
+from ftor.text.recombining.parts import Kind, Place
 
 Words = tuple[str, ...]
 Frame = tuple[Words | None, Units]
@@ -14,8 +15,12 @@ Frame = tuple[Words | None, Units]
 
 
 class Wrap(NamedTuple):
-    """What is added to a program: its words, and its units before and after those of the program."""
+    """What is added to a program: its words, and its units before and after those of the program.
 
+    Its kind is that of the part that it is.
+    """
+
+    kind: Kind
     words: Words
     before: Units
     after: Units
@@ -40,29 +45,26 @@ class Wraps:
             frames += [(None, root), *((pair.source[:end], root) for end in range(1, len(pair.source)))]
         self._pairs.append((pair, frames))
 
-    def add_part(
-        self, pair: Pair, root: Node, units: tuple[int, int, int, int], words: tuple[int, int]
-    ) -> None:
+    def add_part(self, pair: Pair, root: Node, place: Place) -> None:
         """Take a part that modifies a subtree, if it is a wrap.
 
         Args:
             pair: where it stands.
             root: of the program.
-            units: its start, those of the subtree, and its end.
-            words: the start and the end of its words.
+            place: where it stands in the pair.
         """
-        start, hole_start, hole_end, end = units
-        first, last = words
+        start, end, first, last = place.start, place.end, place.first, place.last
         if end != len(pair.target) or start > 1 or (start == 1 and not _has_one_argument(root)):
             return
-        wrap = Wrap(pair.source[first:last], pair.target[start:hole_start], pair.target[hole_end:end])
+        part = place.part(pair)
+        wrap = Wrap(place.kind, part.words, part.before, part.after)
         if last == len(pair.source):
             self._wraps[None, pair.target[:start]].append(wrap)
         elif (first > 0) == (start > 0):
             self._wraps[pair.source[:first], pair.target[:start]].append(wrap)
 
-    def draw(self, random: Random) -> tuple[Pair, Words, Units, list[int]] | None:
-        """A pair, its words and units with a wrap, and the seams of the words. None if it has no wrap."""
+    def draw(self, random: Random) -> tuple[Pair, Kind, Words, Units, list[int]] | None:
+        """A pair, the kind of a wrap, words and units with it, and its seams. None if it has no wrap."""
         pair, frames = random.choice(self._pairs)
         known = [frame for frame in frames if frame in self._wraps]
         if not known:
@@ -73,7 +75,7 @@ class Wraps:
         words = (*pair.source[:at], *wrap.words, *pair.source[at:])
         start = len(frame[1])
         units = (*pair.target[:start], *wrap.before, *pair.target[start:], *wrap.after)
-        return pair, words, units, [at, at + len(wrap.words)]
+        return pair, wrap.kind, words, units, [at, at + len(wrap.words)]
 
 
 def _has_one_argument(node: Node) -> bool:
