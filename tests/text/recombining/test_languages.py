@@ -1,5 +1,6 @@
 """Recombined programs of small languages are those that the sentences mean."""
 
+import json
 from random import Random
 
 import pytest
@@ -10,10 +11,7 @@ from ftor.text.reading import Pair
 from ftor.text.recombining import recombined
 
 KINDS, MAKERS, YEARS = ("comedies", "dramas", "westerns"), ("ozu", "varda", "lang"), ("1931", "1948", "1960")
-RELATIONS, THINGS = (
-    ("lids", "wheels", "owners", "handles", "prices", "makers"),
-    ("pots", "vans", "bikes", "drums"),
-)
+RELATIONS, THINGS = ("lids", "wheels", "owners", "handles", "prices", "makers"), ("pots", "vans", "bikes", "drums")
 
 
 def film(words):
@@ -67,10 +65,38 @@ def thing_sentence(draw):
     return f"show {some}{draw.choice(('', ' by price', ' by weight'))}"
 
 
+def alarm(words):
+    days = [word[:3] for word in words if word.endswith("days")]
+    hour = next(int(word) for word in words if word.isdigit())
+    assert words.count("wake") == words.count("me") == words.count("at") == 1
+    return {"alarm": hour} | ({"days": days} if days else {})
+
+
+def alarms(source):
+    if source.startswith("unless "):
+        reason, rest = source.removeprefix("unless ").split(" , ", 1)
+        return json.dumps({"unless": reason.split()[-1], "do": alarm(rest.split())})
+    parts = [alarm(part.split()) for part in source.split(" and also ")]
+    return json.dumps({"all": parts} if len(parts) > 1 else parts[0])
+
+
+def alarm_sentence(draw):
+    def one():
+        hour, some = draw.randint(5, 11), draw.sample(("mondays", "fridays", "sundays"), draw.choice((1, 2)))
+        days = " and ".join(some)
+        return draw.choice(
+            (f"wake me at {hour}", f"wake me on {days} at {hour}", f"on {days} wake me at {hour}")
+        )
+
+    return draw.choice(
+        (one(), f"unless it {draw.choice(('snows', 'rains'))} , {one()}", f"{one()} and also {one()}")
+    )
+
+
 @pytest.mark.parametrize(
     ("sentence", "meaning"),
-    [(film_sentence, films), (thing_sentence, things)],
-    ids=["adjectives and clauses", "relations and unions"],
+    [(film_sentence, films), (thing_sentence, things), (alarm_sentence, alarms)],
+    ids=["adjectives and clauses", "relations and unions", "objects"],
 )
 def test_made_pairs_are_right(sentence, meaning):
     draw = Random(0)

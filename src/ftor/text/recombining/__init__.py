@@ -21,6 +21,8 @@ from ftor.text.programs.rules import RuleUnits
 from ftor.text.reading import Pair
 from ftor.text.recombining.by_rules import check_derived, recombined_by_rules
 from ftor.text.recombining.chaining import Chains
+from ftor.text.recombining.keys import Keys
+from ftor.text.recombining.kinds import read_nodes
 from ftor.text.recombining.recombiner import Recombiner
 from ftor.text.recombining.root_lists import chained_lists
 from ftor.text.recombining.substituting import substituted
@@ -65,7 +67,9 @@ def _accepts(pairs: Sequence[Pair], programs: Programs) -> Callable[[Sequence[st
     """Whether a program may be made. To recombiners, the keys of a JSON object are items of a list."""
     if programs.notation.name != "json":
         return lambda _: True
-    return Grammar.parse(inferred_grammar(pairs, programs)).accepts
+    grammar = Grammar.parse(inferred_grammar(pairs, programs))
+    keys = Keys([read_nodes(pair.target, programs) for pair in pairs], programs)
+    return lambda units: grammar.accepts(units) and keys.fit(read_nodes(units, programs))
 
 
 def _mixed(chained: list[Pair], others: list[Pair], count: int) -> list[Pair]:
