@@ -11,7 +11,8 @@ from ftor.text.reading import Pair
 from ftor.text.recombining import recombined
 
 KINDS, MAKERS, YEARS = ("comedies", "dramas", "westerns"), ("ozu", "varda", "lang"), ("1931", "1948", "1960")
-RELATIONS, THINGS = ("lids", "wheels", "owners", "handles", "prices", "makers"), ("pots", "vans", "bikes", "drums")
+RELATIONS = ("lids", "wheels", "owners", "handles", "prices", "makers")
+THINGS = ("pots", "vans", "bikes", "drums")
 
 
 def film(words):

@@ -81,6 +81,8 @@ def test_doubling_is_said_to_be_out_of_reach():
     found = look(doubled())
     (finding,) = [finding for finding in found.warnings if finding.kind == "doubling"]
     assert found.alignment.doubling > 0.9
+    assert "of the pairs repeat a whole source of four words or more" in finding.text
+    assert not any(one.kind == "reordering" for one in found.findings)  # by its links it would be separable
     assert "cannot be learnt" in finding.advice
     assert len(finding.lines) == 5
 

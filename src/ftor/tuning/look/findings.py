@@ -165,7 +165,7 @@ class Alignment(Record):
         none, separable, not_separable: shares of the pairs by the reordering that their links need. Tokens
             without a link may need more.
         words_first: share of the pairs for which it is enough to reorder words before they are copied (R→F).
-        doubling: share of the pairs whose target repeats the whole source.
+        doubling: share of the pairs whose target repeats a whole source of four words or more.
         pairs: the number of pairs that were aligned.
     """
 
