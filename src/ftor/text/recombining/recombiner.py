@@ -1,7 +1,7 @@
 """Takes training pairs apart and draws recombined pairs."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
 from ftor.text.linking import Links, link_without
@@ -16,7 +16,6 @@ from ftor.text.recombining.growing import GrowingList, growing_lists, usual_item
 from ftor.text.recombining.kinds import Kinds, read_nodes
 from ftor.text.recombining.orders import Orders
 from ftor.text.recombining.parts import (
-    Form,
     Kind,
     Part,
     Place,
@@ -26,6 +25,7 @@ from ftor.text.recombining.parts import (
     neighbours,
     with_item,
 )
+from ftor.text.recombining.places import find_places
 from ftor.text.recombining.wrapping import Wraps
 from ftor.text.seeds import derived_seed
 
@@ -33,8 +33,6 @@ LARGER = 0.5
 """The share of pairs whose programs should be larger than all of training."""
 GROWTH = 1.5
 """Recombined programs have at most this many times the units of the longest training program."""
-FUNCTION_WORDS = 3
-"""A phrase has at most so many words before, and after, those that name its part."""
 WRAPPED = 0.2
 """The share of draws in which a whole program is wrapped in one more function."""
 TRIES = 400
@@ -90,7 +88,7 @@ class Recombiner:
         linked = link_without(pairs, separators, iterations)
         for pair, nodes, links in zip(pairs, trees, linked, strict=True):
             places = (
-                list(self._places(pair.target, nodes, links))
+                list(find_places(pair.target, nodes, links, self._kinds))
                 if links.are_sure(range(len(pair.target)))
                 else []
             )
@@ -237,25 +235,6 @@ class Recombiner:
                 for part in parts
             ]
         return self._fitting[key]
-
-    def _places(self, target: tuple[str, ...], nodes: Sequence[Node], links: Links) -> Iterator[Place]:
-        """The parts of a pair that have a phrase of their own. Each comes with each choice of its words."""
-        items = [(node, child) for node in nodes for child in node.children if child.is_item]
-        lists = {id(child.node): (node.start, child.separator) for node, child in items}
-        for node in nodes:
-            kind = self._kinds.of(target, node)
-            form: Form = "item" if id(node) in lists else "subtree"
-            modified = self._kinds.modified(target, node)
-            operates = len(modified) > 1 and isinstance(self._programs, Programs)
-            chain, separator = lists.get(id(node), (node.start, ()))
-            holes: list[tuple[Kind, int, int, int]] = [((form, kind), chain, node.end, node.end)]
-            for number, one in enumerate(modified):
-                of: Kind = ("operator", (*kind, str(number))) if operates else ("modifier", kind)
-                holes.append((of, self._kinds.base(one).start, one.start, one.end))
-            for of, chain, hole_start, hole_end in holes:
-                units = [*range(node.start, hole_start), *range(hole_end, node.end)]
-                for phrase in links.phrases(units, FUNCTION_WORDS):
-                    yield Place(of, chain, node.start, hole_start, hole_end, node.end, *phrase, separator)
 
     def _replaced(
         self, pair: Pair, places: Sequence[Place], place: Place, part: Part, source: tuple[str, ...]

@@ -1,0 +1,41 @@
+"""Finds the parts of a pair that have a phrase of their own."""
+
+from collections.abc import Iterator, Sequence
+
+from ftor.text.linking import Links
+from ftor.text.programs.nodes import Node, Units
+from ftor.text.recombining.grammar_kinds import GrammarKinds
+from ftor.text.recombining.kinds import Kinds
+from ftor.text.recombining.parts import Form, Kind, Place
+
+FUNCTION_WORDS = 3
+"""A phrase has at most so many words before, and after, those that name its part."""
+
+
+def find_places(
+    target: Units, nodes: Sequence[Node], links: Links, kinds: Kinds | GrammarKinds
+) -> Iterator[Place]:
+    """The parts of a pair, each with each choice of its words.
+
+    Args:
+        target: of the pair.
+        nodes: those of its tree.
+        links: which words its tokens come from.
+        kinds: the kinds of subtrees. Only those of units know operators.
+    """
+    items = [(node, child) for node in nodes for child in node.children if child.is_item]
+    lists = {id(child.node): (node.start, child.separator) for node, child in items}
+    for node in nodes:
+        kind = kinds.of(target, node)
+        form: Form = "item" if id(node) in lists else "subtree"
+        modified = kinds.modified(target, node)
+        operates = len(modified) > 1 and isinstance(kinds, Kinds)
+        chain, separator = lists.get(id(node), (node.start, ()))
+        holes: list[tuple[Kind, int, int, int]] = [((form, kind), chain, node.end, node.end)]
+        for number, one in enumerate(modified):
+            of: Kind = ("operator", (*kind, str(number))) if operates else ("modifier", kind)
+            holes.append((of, kinds.base(one).start, one.start, one.end))
+        for of, chain, hole_start, hole_end in holes:
+            units = [*range(node.start, hole_start), *range(hole_end, node.end)]
+            for phrase in links.phrases(units, FUNCTION_WORDS):
+                yield Place(of, chain, node.start, hole_start, hole_end, node.end, *phrase, separator)
