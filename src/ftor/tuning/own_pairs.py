@@ -26,7 +26,7 @@ from ftor.text.reading import Pair, PairsFile
 from ftor.text.recombining import recombined
 from ftor.training.run import free_folder
 from ftor.tuning.look import Look, look
-from ftor.tuning.race.candidates import Candidate, can_rescore, configuration
+from ftor.tuning.race.candidates import Candidate, configuration, has_short_programs
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.costs import Costs, default_minutes, least_epochs
 from ftor.tuning.race.finishing import finish
@@ -223,7 +223,7 @@ def _units(found: Look, pairs: Sequence[Pair]) -> TargetUnits | None:
 
 def _costs(request: Request, found: Look, some: Sequence[Candidate]) -> Costs:
     """What a race takes. With an LSTM beside the best transducer, runs would often be too short to learn."""
-    costs = Costs(found, some, can_rescore(found), CORES)
+    costs = Costs(found, some, has_short_programs(found), CORES)
     enough = RESCORED_PART * _wanted_epochs(found, request)
     if costs.affordable_epochs(_minutes(request, found)) < enough:
         return replace(costs, rescores=False)

@@ -169,9 +169,8 @@ def test_who_gains_most_goes_on_and_the_seq2seq_always(plan):
 
     race, started = raced(plan, score)
     assert race.winner == slow
-    longer = min(2 * plan.epochs, plan.wanted)
-    assert [entry.epochs for entry in started if entry.candidate == "lstm"] == [longer]
-    finals = [entry for entry in started if entry.epochs in (plan.epochs, longer) and not entry.final]
+    assert [entry.epochs for entry in started if entry.candidate == "lstm"] == [plan.epochs]
+    finals = [entry for entry in started if entry.epochs == plan.epochs and not entry.final]
     assert finals[0].candidate == "lstm"  # it takes longest
 
 
@@ -188,8 +187,7 @@ def test_a_third_finalist_gets_another_seed_if_those_before_it_were_lucky(plan):
     assert (race.winner, race.promised) == ("lstm", 0.7)
     finals = [entry for entry in started if entry.final]
     assert [entry.seed for entry in finals] == [0, 1], "both are trained at once, then joined"
-    assert {entry.epochs for entry in finals} == {min(2 * plan.epochs, plan.wanted)}
-    assert plan.wanted > plan.epochs
+    assert {entry.epochs for entry in finals} == {plan.epochs}
 
 
 def test_candidates_train_on_recombined_pairs_and_the_leader_also_without(plan):
@@ -543,14 +541,20 @@ def test_there_is_no_rescorer_if_runs_would_be_too_short(tmp_path, program_plan)
     short = plan_programs(tmp_path / "short", minutes=2)
     assert (program_plan.rescores, short.rescores) == (True, False)
     assert short.rescored("words-first") is None
-    costs = [
-        Costs(short.look, list(short.candidates.values()), rescores, cores=2) for rescores in (False, True)
-    ]
-    assert [one.affordable_epochs(2) for one in costs] == [
-        short.epochs,
-        pytest.approx(short.epochs / 2, rel=0.4),
-    ]
-    assert [one.minutes(one.affordable_epochs(5)) for one in costs] == pytest.approx([5, 5], abs=0.3)
+    costs = Costs(short.look, list(short.candidates.values()), False, cores=2)
+    assert costs.affordable_epochs(2) == short.epochs
+    assert replace(costs, rescores=True).affordable_epochs(2) < short.epochs
+    assert costs.minutes(costs.affordable_epochs(5)) == pytest.approx(5, abs=0.3)
+
+
+def test_the_seq2seq_has_more_epochs_for_short_programs(tmp_path, plan):
+    (tmp_path / "short").mkdir()
+    programs = plan_programs(tmp_path / "short", minutes=2)
+    assert programs.wanted > programs.epochs
+    longer = min(2 * programs.epochs, programs.wanted)
+    assert programs.entry("lstm", 0, programs.epochs).epochs == longer > programs.epochs
+    assert programs.entry("taught", 0, programs.epochs).epochs == programs.epochs
+    assert plan.entry("lstm", 0, plan.epochs).epochs == plan.epochs  # these are no programs
 
 
 def test_the_best_transducer_gets_a_rescorer_if_it_is_not_right_on_all_pairs(program_plan):

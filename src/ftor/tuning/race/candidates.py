@@ -84,7 +84,7 @@ def candidates(look: Look) -> list[Candidate]:
         ),
         Candidate("untaught", "F→R without an aligner", CONTEXT | in_context),
     ]
-    if can_rescore(look):
+    if has_short_programs(look):
         some = [replace(one, settings={**one.settings, **LENGTHS}) for one in some]
     if "model.copying" in look.open:
         copying: dict[str, Value] = {"model.copying": True}
@@ -108,11 +108,11 @@ def _seq2seq(look: Look) -> Candidate:
     elif look.vectors is not None:  # in few epochs they do not help transducers
         settings["data.vectors"] = look.vectors
         meaning += "; pretrained word vectors"
-    return Candidate(SEQ2SEQ, meaning, settings, 1.5)
+    return Candidate(SEQ2SEQ, meaning, settings, 2.0)
 
 
-def can_rescore(look: Look) -> bool:
-    """Whether an LSTM can rank the n-best outputs of transducers: they are programs, and not long."""
+def has_short_programs(look: Look) -> bool:
+    """Whether targets are programs, and not long. Then an LSTM can rank the n-best outputs of transducers."""
     short = look.notation is not None and _length(look).mean <= RESCORED_LENGTH
     return short and not look.settings.get("model.copying")
 

@@ -3,9 +3,10 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from ftor.tuning.look import Look
-from ftor.tuning.race.candidates import RESCORER_COST, SEQ2SEQ, Candidate
+from ftor.tuning.race.candidates import RESCORER_COST, Candidate, has_short_programs
 from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, RUNGS, SEEDS, SEQ2SEQ_LONGER, kept
 
 LEAST_EPOCHS, LEAST_STEPS = 16, 600
@@ -60,18 +61,12 @@ class Costs:
     @property
     def _seconds_per_epoch(self) -> float:
         """Seconds of one core for each epoch of the longest runs, all runs of the race together."""
-        longer = {SEQ2SEQ: SEQ2SEQ_LONGER}
-        costs = sorted((longer.get(one.name, 1) * one.cost for one in self.candidates), reverse=True)
+        costs = sorted((one.cost for one in self.candidates), reverse=True)
         share, runs = 0.0, 0.0
         for rung, left in zip(RUNGS, _contenders(len(costs)), strict=True):
             runs += sum(costs[:left]) * (1 / rung - share)
             share = 1 / rung
-        finals = SEEDS + (FINAL_SEEDS - SEEDS) / FINAL_SEEDS
-        mean = sum(costs) / len(costs)
-        if self.rescores:
-            runs += 2 * SEEDS * (mean + RESCORER_COST)
-        else:
-            runs += mean * ((FINALISTS + 1) * (SEEDS - 1) + finals)
+        runs += self._seeds
         look = self.look
         lengths, batch = look.units or look.target, int(look.settings["training.batch_size"])
         fixed, per_token, per_split = EXAMPLE_SECONDS
@@ -79,6 +74,20 @@ class Costs:
         is_large = "model.width" not in look.settings
         example *= LARGE if is_large else 1
         return runs * look.pairs["train"] * (STEP_SECONDS / batch + example)
+
+    @property
+    def _seeds(self) -> float:
+        """The cost of the second seeds of finalists, and of the winner on all pairs.
+
+        On short programs the winner may have an LSTM.
+        """
+        mean = fmean(one.cost for one in self.candidates)
+        if self.rescores:
+            return 2 * SEEDS * (mean + RESCORER_COST)
+        if has_short_programs(self.look):
+            return 2 * SEEDS * SEQ2SEQ_LONGER * max(one.cost for one in self.candidates)
+        finals = SEEDS + (FINAL_SEEDS - SEEDS) / FINAL_SEEDS
+        return mean * ((FINALISTS + 1) * (SEEDS - 1) + finals)
 
 
 def _contenders(count: int) -> list[int]:

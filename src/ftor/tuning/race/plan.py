@@ -17,6 +17,7 @@ from ftor.tuning.race.candidates import (
     Candidate,
     candidates,
     configuration,
+    has_short_programs,
 )
 from ftor.tuning.race.held_out import HeldOut
 
@@ -36,8 +37,8 @@ FINALISTS = 2
 SEEDS, FINAL_SEEDS = 2, 4
 """Seeds of the finalists, and of the winner on all pairs. Half of the latter are given up after a quarter."""
 SEQ2SEQ_LONGER, EARLY_LONGER = 2, 2
-"""The plain seq2seq trains for so many times the epochs of the others, and the winner of a race that ended
-early, on all pairs, for so many times those of the race. But no run has more epochs than wanted."""
+"""On short programs the plain seq2seq trains for so many times the epochs of the others. The winner of a race
+that ended early trains on all pairs for so many times those of the race. But no run has more than wanted."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +98,10 @@ class Plan:
     def entry(self, name: str, seed: int, epochs: int, final: bool = False) -> Entry:
         """A run of a candidate. With recombined pairs, half of the epochs are as many steps.
 
-        The plain seq2seq learns slowly, so it has more epochs than the others, if as many are wanted.
+        For short programs the plain seq2seq has more epochs than the others, if as many are wanted. It learns
+        them slowly.
         """
-        if name == SEQ2SEQ:
+        if name == SEQ2SEQ and has_short_programs(self.look):
             return Entry(name, seed, self._longer(SEQ2SEQ_LONGER, epochs), final)
         return Entry(name, seed, math.ceil(epochs / (2 if name.endswith(RECOMBINED) else 1)), final)
 
