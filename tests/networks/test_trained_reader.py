@@ -15,6 +15,7 @@ from ftor.model.tensors import load_tensors
 from ftor.text import readers
 from ftor.text.readers import Reader, TrainedReader
 from ftor.text.reading import write_pairs
+from ftor.training.joining import join
 from ftor.training.schedule import parameter_groups
 from ftor.training.trainer import Trainer
 from support import tiny_encoder
@@ -152,6 +153,19 @@ def test_memory_is_bounded(encoder, monkeypatch):
     for tokens in SENTENCES:
         reader.batch([tokens], start=True)
     assert len(reader._known_pieces) <= 2
+
+
+def test_rescored_models_that_train_layers_of_a_reader_make_no_committee(train):
+    folder = train(training__epochs=1, model__rescorer="lstm", model__rescorer_hidden=4)
+    with pytest.raises(FtorError, match="expected an LSTM, or a transducer that does not have both"):
+        ftor.load([folder, folder])
+
+
+def test_joined_models_keep_the_layers_that_each_has_trained(train, tmp_path):
+    runs = [train(str(seed), training__epochs=1, training__seed=seed) for seed in range(2)]
+    join(runs, tmp_path / "joined")
+    found, wanted = (ftor.load(one).predict(["a bcd e", "k a"]) for one in (tmp_path / "joined", runs))
+    assert [one.score for one in found] == pytest.approx([one.score for one in wanted], abs=1e-4)
 
 
 def test_the_reader_has_a_learning_rate_of_its_own(train):

@@ -71,7 +71,10 @@ class Committee(Model):
     ) -> None:
         leader = min((one for one in members if _kind(one) is not None), key=_kind_number, default=None)
         if leader is None:
-            raise FtorError("committee: expected a transducer or an LSTM; found none")
+            raise FtorError(
+                "committee: expected an LSTM, or a transducer that does not have both a rescorer and trained "
+                "layers of a reader; found none"
+            )
         averaged = [
             member for member in members if _kind(member) == _kind(leader) and _same_words(member, leader)
         ]
@@ -259,7 +262,8 @@ def _kind(model: Model) -> str | None:
     """What a model can be averaged with: models of the same kind, one of `KINDS`."""
     network = model.network
     if isinstance(network, Rescoring):
-        return "rescored"
+        # Rankers read one batch together. Members that train layers of a reader have one each.
+        return None if network.config.reader_layers else "rescored"
     if isinstance(network, CommitteeNetwork) or type(network) is Transducer:
         return network.config.decoder
     return "lstm" if isinstance(network, LSTMMembers | LSTMSeq2Seq) else None
