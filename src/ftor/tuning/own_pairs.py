@@ -262,7 +262,8 @@ def _tell_time(plan: Plan, costs: Costs, report: Report) -> None:
         f"at most about {minutes:.1f} minutes on {CORES} idle cores"
     )
     if plan.epochs < plan.wanted:
-        more = costs.minutes(plan.wanted)
+        # With so much time, the best transducer gets an LSTM beside it.
+        more = replace(costs, rescores=can_rescore(plan.look)).minutes(plan.wanted)
         report.say(f"the data would like {plan.wanted} epochs: --minutes {math.ceil(more)}")
 
 

@@ -526,13 +526,13 @@ def program_plan(tmp_path):
     return plan_programs(tmp_path, minutes=20)
 
 
-def plan_programs(tmp_path, minutes):
+def plan_programs(tmp_path, minutes, report=SILENT):
     path = tmp_path / "programs.tsv"
     kinds, things = ("red", "dark", "warm", "cold", "new", "old", "wet", "dry"), "abcdefghijklmnopqrstuvwxy"
     lines = [f"the {a} n{b}\t(find (is {a.upper()}) (has x{b}))\n" for a in kinds for b in things]
     path.write_text("".join(lines), "utf-8")
     return replace(
-        plan_race(Request.new(path, minutes=minutes), tmp_path / "model", SILENT), recombines=False
+        plan_race(Request.new(path, minutes=minutes), tmp_path / "model", report), recombines=False
     )
 
 
@@ -555,6 +555,19 @@ def test_the_seq2seq_has_more_epochs_for_short_programs(tmp_path, plan):
     assert programs.entry("lstm", 0, programs.epochs).epochs == longer > programs.epochs
     assert programs.entry("taught", 0, programs.epochs).epochs == programs.epochs
     assert plan.entry("lstm", 0, plan.epochs).epochs == plan.epochs  # these are no programs
+
+
+def test_the_minutes_that_are_named_are_enough_for_the_rescorer(tmp_path):
+    """With more time the race has one, which takes a part of it."""
+    said, report = [], Report()
+    report.say = said.append
+    for folder in ("short", "long"):
+        (tmp_path / folder).mkdir()
+    short = plan_programs(tmp_path / "short", 3, report)
+    (minutes,) = (int(text.split()[-1]) for text in said if "the data would like" in text)
+    longer = plan_programs(tmp_path / "long", minutes)
+    assert (short.rescores, longer.rescores) == (False, True)
+    assert short.epochs < longer.epochs == longer.wanted
 
 
 def test_the_best_transducer_gets_a_rescorer_if_it_is_not_right_on_all_pairs(program_plan):
