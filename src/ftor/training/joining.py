@@ -68,7 +68,7 @@ def _evaluate(folder: Path, config: Config, runs: Sequence[Path], data_folder: P
     results, judgements = Evaluator(model, accelerator_for(config, folder)).results(pairs)
     before = [json.loads((run / METRICS_FILE).read_text("utf-8")) for run in runs]
     metrics = before[0] | results | _cost(before)
-    calibration = fit_confidence(model, pairs["dev"])
+    calibration = fit_confidence(model, pairs["dev"]) if config.training.confidence else None
     if calibration is not None:
         calibration.write(folder)
     write_judgements(folder / JUDGEMENTS_FILE, judgements)

@@ -392,6 +392,28 @@ def test_models_are_not_joined_if_the_user_sets_their_members(tmp_path, monkeypa
     assert Config.load(tmp_path / "model" / "config.toml").model.members == members
 
 
+@pytest.mark.parametrize(("rescorer", "joins"), [("none", True), ("lstm", False)])
+def test_models_that_train_layers_of_a_reader_are_joined_unless_they_have_a_rescorer(
+    tmp_path, monkeypatch, rescorer, joins
+):
+    joined = []
+    monkeypatch.setattr(finishing, "join", lambda runs, *arguments: joined.append(runs) or 0.0)
+    overrides = "model.reader=x", "model.reader_layers=1", f"model.rescorer={rescorer}"
+    plan = make_plan(tmp_path)
+    some = allowed(plan.look, overrides)
+    plan = replace(plan, candidates=some, recombines=False, overrides=overrides)
+    race, _ = raced(plan, lambda entry: 0.8 if entry.candidate == "taught" else 0.2)
+    finish(race, tmp_path / "model")
+    assert bool(joined) == joins
+
+
+def test_there_is_no_confidence_if_the_user_wants_none(tmp_path):
+    plan = replace(make_plan(tmp_path, overrides=["training.confidence=false"]), recombines=False)
+    race, _ = raced(plan, lambda entry: 1.0 if entry.candidate == "taught" else 0.2)
+    finish(race, tmp_path / "model")
+    assert not (tmp_path / "model" / "confidence.json").exists()
+
+
 def test_the_confidence_is_that_of_a_run_that_did_not_see_the_held_out_pairs(tmp_path, monkeypatch):
     monkeypatch.setattr(finishing, "join", lambda runs, folder, data_folder: 0.0)
     for dev, wanted in ((0, "taught-0"), (9, "final-taught-0")):

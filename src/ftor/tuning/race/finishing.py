@@ -4,7 +4,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from ftor.config import Config, LSTMConfig, TransducerConfig
+from ftor.config import Config, ConfigError
 from ftor.errors import FtorError
 from ftor.files import write_text
 from ftor.model.calibrating import fit_confidence
@@ -58,8 +58,7 @@ def _joined(race: Race, data_folder: Path | None) -> Path | None:
     number of members.
     """
     assert race.final is not None
-    model = race.plan.config(race.final).model
-    could = isinstance(model, LSTMConfig) or (isinstance(model, TransducerConfig) and not model.reader_layers)
+    could = _can_have_members(race.plan.config(race.final))
     could = could and not any(map(_sets_members, race.plan.overrides))
     entries = [entry for entry in race.finals if race.results[entry].problem is None][:MEMBERS]
     if not could or len(entries) < MEMBERS or race.promised is None or race.promised >= ALL_RIGHT:
@@ -76,6 +75,14 @@ def _joined(race: Race, data_folder: Path | None) -> Path | None:
     return joined
 
 
+def _can_have_members(config: Config) -> bool:
+    try:
+        config.with_overrides([f"model.members={MEMBERS}"])
+    except ConfigError:  # not every architecture has them, and not with all settings
+        return False
+    return True
+
+
 def _sets_members(override: str) -> bool:
     return override.partition("=")[0].strip() in ("members", "model.members")
 
@@ -88,6 +95,8 @@ def _fit_confidence(race: Race, folder: Path, data_folder: Path | None) -> None:
     """
     (folder / CONFIDENCE_FILE).unlink(missing_ok=True)
     assert race.final is not None
+    if not race.plan.config(race.final).training.confidence:
+        return
     runs = [entry for entry in race.results if entry.candidate == race.final.candidate and not entry.final]
     rivals = [entry for entry in runs if not race.is_replaced(entry) and not race.results[entry].problem]
     if rivals:
