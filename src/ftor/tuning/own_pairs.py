@@ -263,7 +263,7 @@ def _tell_time(plan: Plan, costs: Costs, report: Report) -> None:
     )
     if plan.epochs < plan.wanted:
         # With so much time, the best transducer gets an LSTM beside it.
-        more = replace(costs, rescores=can_rescore(plan.look)).minutes(plan.wanted)
+        more = replace(costs, rescores=has_short_programs(plan.look)).minutes(plan.wanted)
         report.say(f"the data would like {plan.wanted} epochs: --minutes {math.ceil(more)}")
 
 
