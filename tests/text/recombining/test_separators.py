@@ -1,5 +1,6 @@
 """Lists with separators in their rule grow like lists without, in the order that training shows."""
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -85,3 +86,27 @@ def test_made_pairs_have_the_order_of_their_sentences(form, word, is_reversed):
         oracle(form, word, is_reversed, pair.source) for pair in made
     ]
     assert sum(pair.target_text.count("=") > 3 for pair in made) >= 2
+
+
+@pytest.mark.parametrize("are_sorted", [False, True])
+def test_few_pairs_show_the_order_too(are_sorted):
+    """Hardly any two conditions are together twice below the same source, but their keys are."""
+    pairs = sentences("between", "and", False)[:45]
+    if are_sorted:
+        pairs = [
+            replace(pair, target=tuple(text.split()), target_text=text) for pair, text in sorted_by_key(pairs)
+        ]
+    grammar = Grammar.parse("\n".join(FORMS["between"]) + CONDITIONS)
+    units = RuleUnits.learn_rules([pair.target_text for pair in pairs], grammar, UnitSettings(count=1))
+    made = recombined(encode_pairs(units, pairs), units, 60, seed=0, iterations=30, grow_lists=True)
+    assert len(made) == 60
+    in_order = [oracle("between", "and", False, pair.source) for pair in made]
+    wanted = [text for _, text in sorted_by_key(made)] if are_sorted else in_order
+    assert [pair.target_text for pair in made] == wanted
+
+
+def sorted_by_key(pairs):
+    """Pairs, each with its target when its conditions are sorted."""
+    for pair in pairs:
+        begin, _, conditions = pair.target_text.partition(" where ")
+        yield pair, f"{begin} where {' AND '.join(sorted(conditions.split(' AND ')))}"

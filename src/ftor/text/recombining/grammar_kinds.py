@@ -48,6 +48,7 @@ class _Lists:
     def __init__(self, trees: Sequence[Sequence[Node]]) -> None:
         self._ends: set[tuple[str, str, str]] = set()
         self._orders: Counter[tuple[str, str, str]] = Counter()
+        self._orders_of_words: Counter[tuple[str, str, str]] = Counter()
         self._once: Counter[tuple[str, str]] = Counter()
         self._several: Counter[tuple[str, str]] = Counter()
         self._lists: Counter[str] = Counter()
@@ -62,6 +63,8 @@ class _Lists:
                 head = node.unit
                 self._ends |= {(head, "first", items[0]), (head, "last", items[-1])}
                 self._orders.update((head, *pair) for pair in combinations(items, 2))
+                kind, firsts = list_items(node)[0].kind, map(_first_word, items)
+                self._orders_of_words.update((kind, *pair) for pair in combinations(firsts, 2))
                 for label, count in _labels(items).items():
                     (self._several if count > 1 else self._once)[head, label] += 1
 
@@ -81,15 +84,31 @@ class _Lists:
                 if count > 1 and _is_rare(self._several[key], self._once[key]):
                     return False
             for first, second in combinations(items, 2):
-                usual, other = self._orders[head, first, second], self._orders[head, second, first]
+                usual, other = self._order(node, first, second)
                 if usual + other and _is_rare(usual, other):
                     return False
         return True
 
+    def _order(self, node: Node, first: str, second: str) -> tuple[int, int]:
+        """How often training has two items in this order, and in the other one.
+
+        Items that it never has together below this head are as those of their kind with the same first words.
+        """
+        kind = list_items(node)[0].kind
+        for orders, *keys in (
+            (self._orders, node.unit, first, second),
+            (self._orders_of_words, kind, _first_word(first), _first_word(second)),
+        ):
+            of, one, other = keys
+            if one != other and (counts := (orders[of, one, other], orders[of, other, one])) != (0, 0):
+                return counts
+        return 0, 0
+
     def are_sorted(self) -> bool:
-        """Whether nearly all items stand in the usual order of their units."""
-        both = {(head, *sorted(pair)) for head, *pair in self._orders if len(set(pair)) > 1}
-        counts = [(self._orders[head, a, b], self._orders[head, b, a]) for head, a, b in both]
+        """Whether nearly all items stand in the usual order of their first words."""
+        orders = self._orders_of_words
+        both = {(kind, *sorted(pair)) for kind, *pair in orders if len(set(pair)) > 1}
+        counts = [(orders[kind, a, b], orders[kind, b, a]) for kind, a, b in both]
         return sum(map(max, counts)) >= USUAL * sum(map(sum, counts))
 
 
@@ -99,7 +118,11 @@ def _is_rare(count: int, others: int) -> bool:
 
 def _labels(items: Sequence[str]) -> Counter[str]:
     """How often items stand in a list, and how often items with the same first word."""
-    return Counter(items) + Counter(item.split()[0] for item in items if " " in item)
+    return Counter(items) + Counter(_first_word(item) for item in items if " " in item)
+
+
+def _first_word(item: str) -> str:
+    return item.split()[0]
 
 
 def _nested(nodes: Sequence[Node]) -> list[str]:
