@@ -62,3 +62,13 @@ def test_too_few_pairs(folder, data):
     refused = run_here("predict", folder, "a", "--min-confidence", "0.5")
     assert refused.code == 1
     assert "the model is not calibrated" in refused.err
+
+
+def test_a_committee_replaces_no_model(folder, trained, dev, tmp_path):
+    before = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    finished = run_here("calibrate", folder, trained, dev, "--out", folder)
+    assert (finished.code, "expected a new folder or one of a committee" in finished.err) == (2, True)
+    assert {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+    for _ in range(2):  # that of a committee is written anew
+        finished = run_here("calibrate", folder, trained, dev, "--out", tmp_path / "committee")
+        assert finished.code == 0, finished.err

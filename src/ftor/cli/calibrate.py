@@ -31,10 +31,13 @@ def calibrate(
     that the model will get. For a committee, the weights of its members are fitted too.
     """
     import ftor  # here for start-up time
+    from ftor.model.folder import COMMITTEE_FILE
 
     *others, file = rest
     if bool(others) != (out is not None):
         raise typer.BadParameter("several models need it, and one does not", param_hint="--out")
+    if out is not None and out.exists() and any(out.iterdir()) and not (out / COMMITTEE_FILE).is_file():
+        raise typer.BadParameter(f"{out}: expected a new folder or one of a committee", param_hint="--out")
     use_threads(threads)
     model = ftor.load([folder, *others], data_folder=data_dir, committee=committee)
     report = TerminalReport()
