@@ -139,7 +139,7 @@ def test_symbols_that_are_only_in_joined_units_are_no_unseen_symbols():
     assert found["joined"].text.startswith(
         "2 of 3 dev programs need parts that training has only inside larger"
     )
-    assert "do(show(…)) only in do(show(all(…)))" in found["joined"].text
+    assert "do(show(…)), as in do(show(all(…)))" in found["joined"].text
     assert found["joined"].advice == "Add training pairs that have these parts without the others."
 
 

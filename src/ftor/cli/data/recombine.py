@@ -53,7 +53,8 @@ def recombine(
     drawn = recombined(pairs, programs, count, seed, iterations, lists)
     longest = max(len(pair.target) for pair in pairs)
     larger = sum(len(pair.target) > longest for pair in drawn)
-    report.say(f"{len(drawn)} recombined pairs; targets longer than all of the file: {larger}")
+    parts = "tokens" if programs is None else "units"
+    report.say(f"{len(drawn)} recombined pairs; targets of more {parts} than all of the file: {larger}")
     texts = [(" ".join(pair.source), pair.target_text) for pair in drawn]
     if out is None:
         sys.stdout.writelines(f"{source}\t{target}\n" for source, target in texts)

@@ -112,7 +112,7 @@ def only_joined(split: Split, pairs: Sequence[Pair], units: TrainingUnits) -> It
     if not bad:
         return
     show = units.programs.show
-    some = [f"{show(unit)} only in {show(units.larger(unit))}" for unit in parts]
+    some = [f"{show(unit)}, as in {show(units.larger(unit))}" for unit in parts]
     named = "; ".join(some[:EXAMPLES]) + ("; …" if len(some) > EXAMPLES else "")
     text = (
         f"{len(bad)} of {len(pairs)} {split} programs need parts that training has only inside larger units "
