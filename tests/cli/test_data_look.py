@@ -28,8 +28,8 @@ def test_the_page(pairs, tmp_path):
 
 def test_more_lines_than_are_named(pairs, tmp_path):
     dev = write_lines(tmp_path / "b.tsv", *ROWS[:6])
-    shown = " ".join(run_here("data", "look", pairs, "--dev", dev).out.split())
-    assert "line 1, 2, 3, 4, 5, …" in shown
+    shown = "".join(run_here("data", "look", pairs, "--dev", dev).out.split())  # long paths are broken
+    assert f"{dev.name}:line1,2,3,4,5,…" in shown
     found = json.loads(run_here("data", "look", pairs, "--dev", dev, "--json").out)
     assert found["findings"][0]["more_lines"] is True
 

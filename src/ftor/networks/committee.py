@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, Self, cast
+from typing import ClassVar, Literal, NamedTuple, Self, cast
 
 import torch
 from torch import Tensor, nn
@@ -66,6 +66,9 @@ class Committee(SearchingNetwork[Readings]):
             probabilities.
     """
 
+    member: ClassVar[type[Transducer]] = Transducer
+    """What `build` makes several of."""
+
     def __init__(self, members: Sequence[Transducer], mean: Mean = "log") -> None:
         super().__init__()
         self.members, self.mean = nn.ModuleList(members), mean
@@ -81,7 +84,7 @@ class Committee(SearchingNetwork[Readings]):
     ) -> tuple[Self, Vocabularies]:
         """See `Network.build`. The members differ by their first weights."""
         assert isinstance(config.model, TransducerConfig)
-        built = [Transducer.build(config, words, vector_size)[0] for _ in range(config.model.members)]
+        built = [cls.member.build(config, words, vector_size)[0] for _ in range(config.model.members)]
         return cls(built), words
 
     @property

@@ -8,14 +8,13 @@ exact n-best outputs of its likeliest lengths under the grammar, and the LSTM's 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import fmean
-from typing import Self, TypeVar, cast
+from typing import TypeVar, cast
 
 import torch
 from torch import Tensor
 
-from ftor.config import Config, LSTMConfig, TransducerConfig
+from ftor.config import LSTMConfig, TransducerConfig
 from ftor.networks.alignment import Reading
 from ftor.networks.committee import Committee, Mean, Readings
 from ftor.networks.decoding import SPLITS_AT_ONCE, R
@@ -27,7 +26,6 @@ from ftor.networks.searching import SearchingNetwork
 from ftor.networks.transducer import Transducer
 from ftor.nn.padding import inside, padded_rows
 from ftor.text.batches import Batch, SourceBatch
-from ftor.text.vocabularies import Vocabularies
 
 WEIGHTS = (0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
 """Of the transducer, tried on dev pairs."""
@@ -250,19 +248,12 @@ class RescoredCommittee(Rescoring[Readings], Committee):
         mean: as of `Committee`.
     """
 
+    member = Rescored
+
     def __init__(self, members: Sequence[Rescored], mean: Mean = "log") -> None:
         super().__init__(members, mean)
         # In a tuple: its weights are those of the members, which are saved with these.
         self._rankers = (LSTMMembers([member.rescorer for member in members]),)
-
-    @classmethod
-    def build(
-        cls, config: Config, words: Vocabularies, vector_size: int | None = None, folder: Path | None = None
-    ) -> tuple[Self, Vocabularies]:
-        """See `Network.build`. The members differ by their first weights."""
-        assert isinstance(config.model, TransducerConfig)
-        built = [Rescored.build(config, words, vector_size)[0] for _ in range(config.model.members)]
-        return cls(built), words
 
     @property
     def rescored(self) -> list[Rescored]:
