@@ -1,5 +1,6 @@
 """Trains models on the tasks of a battery, one subprocess per run, and records what each gave."""
 
+import math
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from battery.task import DESCRIPTION, GRAMMAR, TEST, TRAIN
+from ftor.config import TrainingConfig
 from ftor.files import append_json_line, read_json, read_json_lines
 from ftor.text.programs import find_notation
 from ftor.text.reading import read_pairs
@@ -27,8 +29,10 @@ programs = "auto"
 architecture = "lstm"
 
 [training]
-epochs = 60
+epochs = {epochs}
 """
+LSTM_EPOCHS, LSTM_STEPS = 60, 2000
+"""The seq2seq trains for so many epochs, or so many steps if these are more: forty pairs have two steps."""
 LEARNABILITY = re.compile(r"^warning: .*(separable|cannot be learnt|cannot learn)")
 """Warnings that fertility and a separable reordering cannot make the targets."""
 
@@ -73,8 +77,10 @@ class Run:
             options += [] if self.minutes is None else ["--minutes", str(self.minutes)]
             return [*ftor, str(train), *common, *options]
         if self.system == "lstm":
+            steps = math.ceil(len(read_pairs(train)) / TrainingConfig().batch_size)
+            epochs = max(LSTM_EPOCHS, math.ceil(LSTM_STEPS / steps))
             experiment = out.with_suffix(".toml")
-            experiment.write_text(LSTM, "utf-8")
+            experiment.write_text(LSTM.format(epochs=epochs), "utf-8")
         else:
             targets = [pair.target_text for pair in read_pairs(train)]
             experiment = Path("transducer" if find_notation(targets)[0] is None else "programs")
