@@ -135,6 +135,7 @@ def _race(
     """Look at pairs, race candidates, train the winner, and show its results."""
     from ftor.config import Config  # here for start-up time
     from ftor.files import read_json
+    from ftor.jobs.processes import cores
     from ftor.lab.ledger import append, judgements_in
     from ftor.show.board import Board
     from ftor.show.metrics import run_tables
@@ -146,7 +147,9 @@ def _race(
     again = [] if data_dir is None else ["--data-dir", str(data_dir)]
     again += ["--explain-choice"] if explain_choice else []
     again += [] if ledger is None else ["--ledger", str(ledger)]
-    choice = train_on_pairs(request, folder, report, data_dir, lambda race: Board(report, race), again)
+    choice = train_on_pairs(
+        request, folder, report, data_dir, lambda race: Board(report, race, cores()), again
+    )
     if choice is None:
         raise typer.Exit(1)
     metrics = read_json(folder / "metrics.json")

@@ -20,14 +20,20 @@ LINES_AROUND = 5
 
 
 class Board:
-    """Shows how the jobs of a workload stand."""
+    """Shows how the jobs of a workload stand.
 
-    def __init__(self, report: TerminalReport, workload: Workload) -> None:
+    Args:
+        report: receives lines, and its terminal the table.
+        workload: the jobs.
+        at_once: how many of them are run at a time. More are noticed.
+    """
+
+    def __init__(self, report: TerminalReport, workload: Workload, at_once: int = 1) -> None:
         self._report, self._workload = report, workload
         self._live = Live(console=report.console, auto_refresh=False)
         self._is_live = report.console.is_terminal
         self._last_line = time.monotonic()
-        self._at_once = 1
+        self._at_once = at_once
 
     def __enter__(self) -> Self:
         if self._is_live:
@@ -84,7 +90,7 @@ class Board:
     def _time_left(self) -> str:
         """Estimate the time until all jobs are done, also those that will be added.
 
-        It is for as many at a time as now, and for those that will be added as many as there ever were.
+        It is for as many at a time as there ever were.
         """
         lefts = [self._seconds_left(status) for status in self._in("waiting", "running")]
         known = [left for left in lefts if left is not None]
@@ -93,9 +99,8 @@ class Board:
             return "nothing left"
         if to_come is None or (lefts and not known):
             return "time left is not known yet"
-        running = len(self._in("running"))
-        self._at_once = max(self._at_once, running)
-        now = max(sum(known) / max(1, running), *known) if known else 0.0
+        self._at_once = max(self._at_once, len(self._in("running")))
+        now = max(sum(known) / self._at_once, *known) if known else 0.0
         return f"about {clock(now + to_come / self._at_once)} left"
 
     def _seconds_left(self, status: Status) -> float | None:

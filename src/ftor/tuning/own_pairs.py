@@ -165,6 +165,7 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
         seed=request.seed,
         epochs=epochs,
         wanted=_wanted_epochs(found, request),
+        pair_seconds=costs.pair_seconds,
         folder=race,
     )
     write_held_out(race, train, parts, dev, longer)

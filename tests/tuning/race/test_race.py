@@ -491,6 +491,23 @@ def test_candidates_with_recombined_pairs_have_their_place_in_the_table(tmp_path
     assert int(rows[0][2]) < max(int(row[2]) for row in rows)
 
 
+def test_candidates_that_were_given_up_come_last_and_are_marked(plan):
+    """The seq2seq comes in at the end, where nothing is given up any more."""
+    better = order(plan)[1]
+    race, _ = raced(plan, lambda entry: 0.3 if entry.candidate in (better, "lstm") else 0.2)
+    marks = [row[3].endswith(", given up") for row in Choice.of(race).rows]
+    assert marks == sorted(marks) and any(marks)
+    whole = {row[0] for row, mark in zip(Choice.of(race).rows, marks, strict=True) if not mark}
+    assert {race.winner, "lstm"} <= whole
+
+
+@pytest.mark.parametrize("other", [0.4, 0.5])
+def test_the_reason_says_what_decides_at_equal_shares(plan, other):
+    best = order(plan)[1]
+    race, _ = raced(plan, lambda entry: 0.5 if entry.candidate == best else other)
+    assert ("At equal shares" in Choice.of(race).reason) == (other == 0.5)
+
+
 def test_a_collapse_that_costs_nothing_is_not_tried_again(plan):
     _, started = raced(plan, lambda entry: 0.5, collapsed=lambda entry: True)
     assert all(entry.seed < 1000 for entry in started)
@@ -647,6 +664,7 @@ class Noting(LineBoard):
 def test_the_time_left_counts_all_stages_to_come(plan, share):
     """Candidates stay as good as they are, so the estimate is exact after the first result of each stage."""
     names = order(plan)
+    plan = replace(plan, pair_seconds=0.01)
     boards = []
 
     def board(race):
@@ -669,13 +687,15 @@ def test_the_time_left_counts_all_stages_to_come(plan, share):
     assert left == pytest.approx(sum(seconds[number] for number in range(first, len(started))))
 
 
-def test_the_time_left_is_not_known_from_the_start_of_a_run(plan):
+def test_the_time_left_begins_as_planned_and_is_not_known_from_the_start_of_a_run(plan):
     race = Race(plan, SILENT)
     race.extend()
+    here = sum(status.expected for status in race.statuses)
+    minutes = (here + race.seconds_to_come(None)) / 60 / 2  # two cores
+    assert minutes == pytest.approx(2, rel=0.25)
     first, second = race.statuses[:2]
     for status in (first, second):
         status.state, status.share, status.left = "running", 0.01, 9000.0
-    assert race.seconds_to_come(None) is None
     race.results[entry_of(first.job)] = Result(0.5, 0.1, seconds=9.0)
     left = race.seconds_to_come(None)
     anew = Race(plan, SILENT)

@@ -126,6 +126,8 @@ class Choice(Record):
             text += f" The best other candidate was {best.candidate}, {percent(best.score)}."
             if best.candidate + RECOMBINED == self.winner and best.score > self.promised:
                 text += " That may be chance, and recombined pairs teach longer outputs."
+            elif best.score == self.promised:
+                text += " At equal shares the mean of the seeds decides, and then the loss."
         if self.winner == SEQ2SEQ:
             text += " No transducer was better, so you get a plain seq2seq. It may fail on longer sentences."
         if self.settings.get("model.members", 1) != 1:
@@ -158,18 +160,23 @@ class Choice(Record):
 
     @property
     def rows(self) -> list[list[str]]:
-        """The table of all candidates, best first. A candidate that has come less far was given up."""
+        """The table of all candidates, best first. Those that were given up are the last."""
         runs = self.best_of_each
         most = max((run.half_epochs for run in runs if run.candidate != SEQ2SEQ), default=0)
+
+        def given_up(run: Tried) -> int:
+            """By how many epochs the candidate has come less far than others."""
+            return max(most - run.half_epochs, 0)
+
         return [
             [
                 run.candidate,
                 run.meaning,
                 str(run.epochs),
-                run.problem or percent(run.score),
+                run.problem or percent(run.score) + (", given up" if given_up(run) else ""),
                 f"{self._seconds(run.candidate):.0f}",
             ]
-            for run in sorted(runs, key=lambda run: (-min(run.half_epochs, most), -run.score))
+            for run in sorted(runs, key=lambda run: (given_up(run), -run.score))
         ]
 
     def _seconds(self, candidate: str) -> float:

@@ -67,13 +67,17 @@ class Costs:
             runs += sum(costs[:left]) * (1 / rung - share)
             share = 1 / rung
         runs += self._seeds
+        return runs * self.look.pairs["train"] * self.pair_seconds
+
+    @property
+    def pair_seconds(self) -> float:
+        """Seconds of one core for a pair in one epoch of a candidate whose cost is 1."""
         look = self.look
         lengths, batch = look.units or look.target, int(look.settings["training.batch_size"])
         fixed, per_token, per_split = EXAMPLE_SECONDS
         example = fixed + per_token * (look.source.mean + lengths.mean) + per_split * lengths.mean**3
         is_large = "model.width" not in look.settings
-        example *= LARGE if is_large else 1
-        return runs * look.pairs["train"] * (STEP_SECONDS / batch + example)
+        return STEP_SECONDS / batch + example * (LARGE if is_large else 1)
 
     @property
     def _seeds(self) -> float:

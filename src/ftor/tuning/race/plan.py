@@ -79,6 +79,7 @@ class Plan:
         seed: of the first runs.
         epochs: of the longest runs.
         wanted: the epochs that the data would like.
+        pair_seconds: about how long a pair takes in one epoch of a candidate whose cost is 1.
         folder: of the race.
     """
 
@@ -93,6 +94,7 @@ class Plan:
     seed: int
     epochs: int
     wanted: int
+    pair_seconds: float
     folder: Path
 
     def entry(self, name: str, seed: int, epochs: int, final: bool = False) -> Entry:
@@ -125,7 +127,7 @@ class Plan:
         return configuration(self.name, settings, self.overrides, **training)
 
     def cost(self, entry: Entry) -> float:
-        """About how long a run takes, relative to others."""
+        """About how long a run takes, in pairs of a candidate whose cost is 1."""
         held_out = 0 if entry.final else sum(self.held_out.get(kind, 0) for kind in ("random", "harder"))
         pairs = (self.look.pairs["train"] - held_out) * (2 if entry.candidate.endswith(RECOMBINED) else 1)
         return entry.epochs * pairs * self.candidate(entry.candidate).cost

@@ -68,23 +68,22 @@ class Race(Workload):
             if stage is None:
                 return False
             new = [entry for entry in stage if entry not in self.results]
-            seconds = dict(zip(new, self._clock().seconds_of(new) or [], strict=False))
+            seconds = dict(zip(new, self._clock().seconds_of(new), strict=True))
             for entry in sorted(new, key=self.plan.cost, reverse=True):  # so that all cores are done together
                 folder = self.plan.folder / "runs" / entry.run
                 job = Job(self.plan.config(entry), folder, self._data_folder)
                 self._entries[job] = entry
-                self.statuses.append(Status(job, f"{entry.run}, {entry.epochs} epochs", seconds.get(entry)))
+                self.statuses.append(Status(job, f"{entry.run}, {entry.epochs} epochs", seconds[entry]))
             if new:
                 return True
         return False
 
-    def seconds_to_come(self, mean: float | None) -> float | None:
+    def seconds_to_come(self, mean: float | None) -> float:
         """Return the seconds of all stages that follow this one, if candidates stay as good as they are."""
         known = len(self.results), len(self._entries)
         if self._coming[0] != known:  # a board asks twice a second
             self._coming = known, self._stages_to_come()
-        seconds = self._clock().seconds_of(self._coming[1])
-        return None if seconds is None else sum(seconds)
+        return sum(self._clock().seconds_of(self._coming[1]))
 
     def _stages_to_come(self) -> list[Entry]:
         """The runs of the stages that follow this one, found by racing with imagined results."""

@@ -79,7 +79,7 @@ class Imagined(dict[Entry, Result]):
 
 
 class RaceClock:
-    """How long the runs of a race take, by those so far.
+    """How long the runs of a race take: at first by what was planned, then by those so far.
 
     Args:
         plan: what is raced.
@@ -92,8 +92,9 @@ class RaceClock:
         self._begun: dict[str, float] = {}
         for entry in known:
             self._begin(entry)
-        costs = sum(map(plan.cost, seconds))
-        self._rate = sum(seconds.values()) / costs if costs else None
+        planned = plan.epochs * plan.look.pairs["train"]  # counts as much as one of the longest runs
+        costs = planned + sum(map(plan.cost, seconds))
+        self._rate = (planned * plan.pair_seconds + sum(seconds.values())) / costs
 
     def _begin(self, entry: Entry) -> float:
         """Note that a run comes so far. Returns what it costs beyond what it has come to before."""
@@ -101,11 +102,9 @@ class RaceClock:
         self._begun[entry.run] = max(before, cost)
         return max(cost - before, 0.0)
 
-    def seconds_of(self, entries: Sequence[Entry]) -> list[float] | None:
-        """The seconds of other runs, which may continue those before. None if not known."""
-        if self._rate is None and entries:
-            return None
-        return [START_SECONDS + (self._rate or 0.0) * self._begin(entry) for entry in entries]
+    def seconds_of(self, entries: Sequence[Entry]) -> list[float]:
+        """The seconds of other runs, which may continue those before."""
+        return [START_SECONDS + self._rate * self._begin(entry) for entry in entries]
 
 
 def is_below(score: float, other: float, count: int) -> bool:
