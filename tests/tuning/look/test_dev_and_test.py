@@ -134,12 +134,13 @@ def test_symbols_that_are_only_in_joined_units_are_no_unseen_symbols():
     found = kinds((SHOWN + COUNTED) * 5, apart, strange, new)
     assert list(found) == ["unseen-targets", "joined"]
     assert found["unseen-targets"].lines == (2,)
-    assert "(new)" in found["unseen-targets"].text  # not `do`, although it stands alone only here
+    assert "(`new(…)`)" in found["unseen-targets"].text  # not `do`, although it stands alone only here
     assert found["joined"].lines == (1, 3)
     assert found["joined"].text.startswith(
         "2 of 3 dev programs need parts that training has only inside larger"
     )
-    assert "do(show(…)), as in do(show(all(…)))" in found["joined"].text
+    assert "line 1: do(show(…)), as in do(show(all(…)));" in found["joined"].text
+    assert "line 3: all(…), as in do(show(all(…)))" in found["joined"].text
     assert found["joined"].advice == "Add training pairs that have these parts without the others."
 
 

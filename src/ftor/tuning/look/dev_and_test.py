@@ -49,7 +49,7 @@ def needs(
     unseen = [(pair, _unseen(pair, target_words, copying, units)) for pair in pairs]
     missing = [pair for pair, words in unseen if words]
     if missing:
-        words = {word for _, some in unseen for word in some}
+        words = {word if units is None else units.programs.show(word) for _, some in unseen for word in some}
         count = _share(missing, pairs)
         parts = "tokens" if units is None else "units"
         text = f"{count} {split} targets need {parts} that no training target has ({some_of(sorted(words))})."

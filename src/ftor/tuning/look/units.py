@@ -103,16 +103,18 @@ def only_joined(split: Split, pairs: Sequence[Pair], units: TrainingUnits) -> It
         units: those of training.
     """
     bad: list[Pair] = []
-    parts: dict[str, None] = {}
+    first: dict[str, int] = {}  # the line of each part
     for pair in pairs:
         missing = units.missing(pair)
         if missing and all(map(units.has_symbols, missing)):
             bad.append(pair)
-            parts |= dict.fromkeys(unit for unit in pair.target if unit in missing)
+            for unit in pair.target:
+                if unit in missing:
+                    first.setdefault(unit, pair.line)
     if not bad:
         return
     show = units.programs.show
-    some = [f"{show(unit)}, as in {show(units.larger(unit))}" for unit in parts]
+    some = [f"line {line}: {show(unit)}, as in {show(units.larger(unit))}" for unit, line in first.items()]
     named = "; ".join(some[:EXAMPLES]) + ("; …" if len(some) > EXAMPLES else "")
     text = (
         f"{len(bad)} of {len(pairs)} {split} programs need parts that training has only inside larger units "
