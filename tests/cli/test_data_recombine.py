@@ -63,11 +63,12 @@ def test_targets_that_the_grammar_does_not_derive_are_counted(tmp_path):
     path = write_lines(tmp_path / "a.tsv", *rows)
     some = run_here("data", "recombine", path, "--grammar", grammar)
     assert some.code == 0
-    counts = f"derives 2 of 3 targets; the first other one is {path}:3: word 1: expected 'get', found 'count'"
+    why = "word 1: expected 'get', found 'count'"
+    counts = f"derives 2 of 3 targets; the first that it does not derive is {path}:3: {why}"
     assert counts in " ".join(some.err.split())
     path = write_lines(tmp_path / "b.tsv", *rows[2:], "count mails\tcount mails")
     none = run_here("data", "recombine", path, "--grammar", grammar)
     assert (none.code, none.out) == (1, "")
-    reason = f"derives 0 of 2 targets; the first other one is {path}:1: word 1: expected 'get', found 'count'"
+    reason = f"derives 0 of 2 targets; the first that it does not derive is {path}:1: {why}"
     assert reason in " ".join(none.err.split())
     assert "0 recombined pairs" not in none.err

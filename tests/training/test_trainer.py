@@ -247,7 +247,7 @@ class TestGrammar:
         settings = {"decoding.grammar": str(tmp_path / "my.cfg"), "training.epochs": 1}
         finished = run_here(*train_arguments(data, tmp_path / "run", settings))
         first = (data / "train.tsv").read_text().split("\n")[0].split("\t")[1]
-        wanted = "the grammar derives 0 of 25 training targets; the first other one is "
+        wanted = "the grammar derives 0 of 25 training targets; the first that it does not derive is "
         wanted += f"{data}/train.tsv:1: {first}"
         assert (finished.code, wanted in finished.err.replace("\n", " ")) == (0, True)
 

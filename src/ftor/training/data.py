@@ -202,8 +202,8 @@ def check_grammar(model: Model, data: TrainingData, report: Report) -> None:
     if underived:
         first, count = underived[0], len(data.train)
         report.warn(
-            f"the grammar derives {count - len(underived)} of {count} training targets; the first other one "
-            f"is {data.train_name}:{first.line}: {' '.join(first.target)}"
+            f"the grammar derives {count - len(underived)} of {count} training targets; the first that it "
+            f"does not derive is {data.train_name}:{first.line}: {' '.join(first.target)}"
         )
 
 

@@ -110,3 +110,37 @@ def sorted_by_key(pairs):
     for pair in pairs:
         begin, _, conditions = pair.target_text.partition(" where ")
         yield pair, f"{begin} where {' AND '.join(sorted(conditions.split(' AND ')))}"
+
+
+MARKS = ("red", "blue", "tall", "small", "new", "old", "late", "wide")
+
+
+@pytest.mark.parametrize("grow_lists", [False, True])
+@pytest.mark.parametrize("item", ["{}", "( {} )"])
+@pytest.mark.parametrize("separator", [" ", " AND "])
+def test_two_lists_of_one_rule_keep_their_items(separator, item, grow_lists):
+    def program(*lists):
+        return "GO " + " BY ".join(
+            separator.join(item.format(word.upper()) for word in some) for some in lists
+        )
+
+    random, found = Random(0), {}
+    while len(found) < 120:
+        lists = [random.sample(MARKS, random.choice((1, 1, 2, 2, 3))) for _ in range(2)]
+        found["go " + " by ".join(" ".join(some) for some in lists)] = program(*lists)
+    pairs = [
+        Pair(tuple(one.split()), tuple(two.split()), line, target_text=two)
+        for line, (one, two) in enumerate(found.items(), 1)
+    ]
+    literal = "'{}'" if item == "{}" else "'(' '{}' ')'"
+    between = "'AND' " if "AND" in separator else ""
+    grammar = Grammar.parse(
+        f"Query -> 'GO' Conds 'BY' Conds\nConds -> Cond | Cond {between}Conds\n"
+        f"Cond -> {' | '.join(literal.format(word.upper()) for word in MARKS)}"
+    )
+    units = RuleUnits.learn_rules([pair.target_text for pair in pairs], grammar, UnitSettings(count=1))
+    made = recombined(encode_pairs(units, pairs), units, 60, seed=0, iterations=30, grow_lists=grow_lists)
+    assert len(made) == 60
+    for pair in made:
+        lists = " ".join(pair.source).removeprefix("go ").split(" by ")
+        assert pair.target_text == program(*(some.split() for some in lists))

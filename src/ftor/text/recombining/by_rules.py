@@ -50,8 +50,8 @@ def check_derived(pairs: Sequence[Pair], units: RuleUnits, name: object, report:
         return
     first, derived = others[0], len(pairs) - len(others)
     problem = (
-        f"{units.grammar.name}: derives {derived} of {counted(len(pairs), 'target')}; the first other one is "
-        f"{name}:{first.line}: {units.trees.why_not(first.target, first.source)}"
+        f"{units.grammar.name}: derives {derived} of {counted(len(pairs), 'target')}; the first that it does "
+        f"not derive is {name}:{first.line}: {units.trees.why_not(first.target, first.source)}"
     )
     if not derived:
         raise DataError(f"{problem}; nothing can be recombined")

@@ -105,11 +105,11 @@ class _Lists:
         return 0, 0
 
     def are_sorted(self) -> bool:
-        """Whether nearly all items stand in the usual order of their first words."""
+        """Whether nearly all items stand in the usual order of their first words. No if all are the same."""
         orders = self._orders_of_words
         both = {(kind, *sorted(pair)) for kind, *pair in orders if len(set(pair)) > 1}
         counts = [(orders[kind, a, b], orders[kind, b, a]) for kind, a, b in both]
-        return sum(map(max, counts)) >= USUAL * sum(map(sum, counts))
+        return bool(counts) and sum(map(max, counts)) >= USUAL * sum(map(sum, counts))
 
 
 def _is_rare(count: int, others: int) -> bool:
@@ -142,6 +142,14 @@ def list_items(node: Node) -> list[Node]:
     """
     kinds = {child.node.kind for child in node.children if child.is_item}
     return [child.node for child in node.children if child.node.kind in kinds]
+
+
+def lists_of(node: Node) -> list[list[Node]]:
+    """The items of each list of a node. Only a rule such as `'where' Tests 'not' Tests` has two."""
+    slots = sorted({child.slot for child in node.children if child.is_item})
+    if len(slots) < 2:
+        return [list_items(node)] if slots else []
+    return [[child.node for child in node.children if child.is_item and child.slot == slot] for slot in slots]
 
 
 def _items(node: Node) -> list[str]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from ftor.text.programs.nodes import Node, Units
 from ftor.text.reading import Pair
-from ftor.text.recombining.grammar_kinds import list_items
+from ftor.text.recombining.grammar_kinds import lists_of
 from ftor.text.recombining.parts import Place, Side, neighbours, with_item
 
 OUTLIERS = 0.03
@@ -37,7 +37,7 @@ class GrowingList(NamedTuple):
 def usual_items(trees: Sequence[Sequence[Node]]) -> int:
     """The most items of a list, but for some outliers."""
     counts = sorted(
-        (len(items) for nodes in trees for node in nodes if (items := list_items(node))), reverse=True
+        (len(items) for nodes in trees for node in nodes for items in lists_of(node)), reverse=True
     )
     return counts[int(OUTLIERS * len(counts))] if counts else 0
 
@@ -46,7 +46,9 @@ def growing_lists(
     pair: Pair, nodes: Sequence[Node], places: Sequence[Place], least: int
 ) -> Iterator[GrowingList]:
     """The lists of a pair with so many items, with each phrase of each item."""
-    lists = {node.start: items for node in nodes if len(items := list_items(node)) >= max(least, 1)}
+    lists = {
+        items[0].start: items for node in nodes for items in lists_of(node) if len(items) >= max(least, 1)
+    }
     for place in places:
         if place.kind[0] == "item" and place.chain in lists:
             items = lists[place.chain]

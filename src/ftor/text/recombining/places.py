@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from ftor.text.linking import Links
 from ftor.text.programs.nodes import Node, Units
-from ftor.text.recombining.grammar_kinds import GrammarKinds
+from ftor.text.recombining.grammar_kinds import GrammarKinds, lists_of
 from ftor.text.recombining.kinds import Kinds
 from ftor.text.recombining.parts import Form, Kind, Place
 
@@ -23,8 +23,15 @@ def find_places(
         links: which words its tokens come from.
         kinds: the kinds of subtrees. Only those of units know operators.
     """
-    items = [(node, child) for node in nodes for child in node.children if child.is_item]
-    lists = {id(child.node): (node.start, child.separator) for node, child in items}
+    lists: dict[int, tuple[int, Units]] = {}
+    for node in nodes:
+        for items in lists_of(node):
+            inside = range(items[0].start, items[-1].end)
+            lists |= {
+                id(child.node): (items[0].start, child.separator)
+                for child in node.children
+                if child.is_item and child.node.start in inside
+            }
     for node in nodes:
         kind = kinds.of(target, node)
         form: Form = "item" if id(node) in lists else "subtree"

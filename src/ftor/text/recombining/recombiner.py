@@ -67,9 +67,8 @@ class Recombiner:
         )
         self._ngrams = NGrams(pair.source for pair in pairs)
         self._sources = {pair.source for pair in pairs}
-        if isinstance(programs, Programs):
-            both = zip(pairs, trees, strict=True)
-            self._counts = Counts([(pair.source, symbols(nodes, programs)) for pair, nodes in both])
+        both = zip(pairs, trees, strict=True)
+        self._counts = Counts([(pair.source, self._symbols(pair.target, nodes)) for pair, nodes in both])
         self._longest = max(map(len, targets))
         self._most_nodes = max(map(self._size, targets, trees))
         self._most_units: Counter[str] = Counter()
@@ -310,8 +309,13 @@ class Recombiner:
         if not trees.derives(target, source):
             return None
         nodes = self._read(new)
-        is_fit = self._kinds.fit(nodes) and not (is_larger and len(nodes) <= self._most_nodes)
+        is_fit = self._counts.hold(source, self._symbols(target, nodes)) and self._kinds.fit(nodes)
+        is_fit = is_fit and not (is_larger and len(nodes) <= self._most_nodes)
         return new if is_fit else None
+
+    def _symbols(self, target: Units, nodes: Sequence[Node]) -> Counter[str]:
+        """How often a program has what words come with: symbols or, by a grammar, tokens."""
+        return symbols(nodes, self._programs) if isinstance(self._programs, Programs) else Counter(target)
 
     def _size(self, target: Units, nodes: Sequence[Node]) -> int:
         """The number of nodes: those of a grammar, or all that the units have."""
@@ -327,7 +331,7 @@ class Recombiner:
         nodes = read_nodes(target, programs)
         if not self._kinds.fit(nodes) or not self._ngrams.has_company(source):
             return None
-        if not self._counts.hold(source, symbols(nodes, programs)):
+        if not self._counts.hold(source, self._symbols(target, nodes)):
             return None
         units = Counter(node.unit for node in nodes if node.children)
         if is_larger and programs.size(target) <= self._most_nodes and units <= self._most_units:
