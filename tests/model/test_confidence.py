@@ -9,7 +9,7 @@ import pytest
 
 from ftor.errors import FtorError
 from ftor.metrics.reliability import Reliability
-from ftor.model.confidence import CONFIDENCE_FILE, Calibration, check_min_confidence, features
+from ftor.model.confidence import CONFIDENCE_FILE, FALLING, Calibration, check_min_confidence, features
 from ftor.model.prediction import Alternative, Prediction
 from ftor.model.tensors import CheckpointError
 
@@ -97,13 +97,24 @@ class TestCalibration:
     def test_longer_answers_are_never_surer_and_shares_never_less(self):
         for seed in range(5):
             fitted = fit(30, seed)
-            assert fitted.weights["length"] <= 0
-            assert min(weight for name, weight in fitted.weights.items() if name != "length") >= 0
+            assert max(fitted.weights[name] for name in FALLING) <= 0
+            assert min(weight for name, weight in fitted.weights.items() if name not in FALLING) >= 0
 
     def test_answers_unlike_all_others_are_less_sure(self):
         fitted = fit(60)
         usual, long = (fitted.confidence(features(prediction(-0.01, n, (0.99, 0.01)))) for n in (5, 60))
         assert 0.2 < long < usual
+
+    def test_a_word_that_the_model_does_not_know_makes_an_answer_less_sure(self):
+        known, guess = prediction(-0.01, 4, (0.99, 0.01)), features(prediction(-0.01, 4, (0.99, 0.01)))
+        guess["foreign"] = 1.0
+        fitted = fit(60)
+        assert fitted.confidence(guess) < fitted.confidence(features(known)) - 0.1
+        rows = [features(known), guess] * 50
+        harmless = Calibration.fit(rows, [True] * 100, 0.5, "exact_match")
+        harmful = Calibration.fit(rows, [True, False] * 50, 0.5, "exact_match")
+        assert harmless.confidence(guess) > 0.9
+        assert harmful.confidence(guess) < 0.1
 
     def test_alternatives_divide_what_is_left(self):
         fitted = fit(60)
@@ -132,6 +143,16 @@ class TestFile:
         fitted.write(tmp_path)
         assert Calibration.read(tmp_path) == fitted
         assert json.loads((tmp_path / CONFIDENCE_FILE).read_text())["pairs"] == 30
+
+    def test_of_a_folder_without_unknown_words_comes_back(self, tmp_path):
+        old = fit(30)
+        for part in (old.means, old.scales, old.weights):
+            del part["foreign"]
+        old = replace(old, covariance=[row[:-1] for row in old.covariance[:-1]])
+        old.write(tmp_path)
+        found = Calibration.read(tmp_path)
+        guess = features(prediction())
+        assert found.confidence(guess | {"foreign": 2.0}) == found.confidence(guess)
 
     def test_may_be_missing(self, tmp_path):
         assert Calibration.read(tmp_path) is None

@@ -8,7 +8,7 @@ such as far longer ones, get a confidence nearer to one half, because the weight
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -29,16 +29,19 @@ FEWEST = 10
 """Of fewer pairs nothing is fitted."""
 MOST = 12.0
 """Greater log-odds and margins tell no more. It is also the margin of an answer without an alternative."""
-PRIOR = {"share": 0.5, "score": 0.5}
+FOREIGN = "foreign"
+PRIOR = {"share": 0.5, "score": 0.5, FOREIGN: -2.0}
 """The log-odds of the confidence by those of other probabilities, if no pair told anything else. The share of
 the answer is too high, because outputs that were not found count nothing; and P(y|x) is too low, because
-outputs that a grammar forbids and other spellings of the answer take a part of it."""
-FALLING = frozenset({"length"})
+outputs that a grammar forbids and other spellings of the answer take a part of it. A word that the model does
+not know makes neither less."""
+FALLING = frozenset({"length", FOREIGN})
 """The features that can only lower the confidence as they grow. All others can only raise it."""
 PRECISION, BIAS_PRECISION = 1.0, 0.01
 """Of what is known about weights and bias before any pair is seen. Features have a deviation of at most 1."""
-LEAST_SCALE, LEAST_LENGTH_SCALE = 4.0, 1.0
-"""The least deviation that log-odds and log-lengths are divided by."""
+LEAST_SCALE = 4.0
+LEAST_SCALES = {"length": 1.0, FOREIGN: 1.0}
+"""The least deviation that log-odds, and these features, are divided by."""
 SWEEPS = 1000
 
 
@@ -47,8 +50,8 @@ def features(prediction: Prediction) -> dict[str, float]:
 
     `share` is that of the answer among the first `SEARCHED` outputs that were found, `score` P(y|x),
     `token_score` its geometric mean over tokens and `length_score` P(l|x), all four as log-odds. `margin` is
-    how far the answer's log P(y|x) is above that of the second output, and `length` the logarithm of its
-    number of tokens.
+    how far the answer's log P(y|x) is above that of the second output, `length` the logarithm of its number
+    of tokens, and `foreign` the number of words that the model does not know or copy.
     """
     shares = [prediction.share or 1.0, *(other.share for other in prediction.alternatives[: SEARCHED - 1])]
     margin = math.log(shares[0] / shares[1]) if len(shares) > 1 and min(shares[:2]) > 0 else MOST
@@ -60,6 +63,7 @@ def features(prediction: Prediction) -> dict[str, float]:
         "token_score": _log_odds(prediction.score / tokens),
         "length_score": _log_odds(prediction.length_score or 0.0),
         "length": math.log(tokens),
+        FOREIGN: float(len(prediction.foreign)),
     }
 
 
@@ -109,9 +113,7 @@ class Calibration:
         table = np.array([[row[name] for name in names] for row in values], np.float64)
         means, scales = table.mean(0), table.std(0)
         # A model that is equally sure of all pairs would else be unsure of any answer that differs a little.
-        scales = np.maximum(
-            scales, [LEAST_LENGTH_SCALE if name == "length" else LEAST_SCALE for name in names]
-        )
+        scales = np.maximum(scales, [LEAST_SCALES.get(name, LEAST_SCALE) for name in names])
         x, y = (table - means) / scales, np.array(right, bool)
         shares = np.array([PRIOR.get(name, 0.0) for name in names])
         prior = np.array([shares @ means, *(shares * scales)])
@@ -176,9 +178,9 @@ class Calibration:
             raise CheckpointError(
                 f"{path}: not a calibration: {reason}; delete it and run ftor calibrate"
             ) from None
-        if not read.means.keys() == read.scales.keys() == read.weights.keys() == _NAMES:
+        if not read.means.keys() == read.scales.keys() == read.weights.keys() or not _are_known(read.weights):
             raise CheckpointError(f"{path}: expected the features {', '.join(sorted(_NAMES))}")
-        rows = len(_NAMES) + 1
+        rows = len(read.weights) + 1
         if {len(read.covariance), *map(len, read.covariance)} != {rows}:
             raise CheckpointError(f"{path}: expected a covariance of {rows} rows and columns")
         return read
@@ -193,6 +195,11 @@ def check_min_confidence(least: float, calibration: Calibration | None) -> None:
 
 
 _NAMES = set(features(Prediction((), ("",), 0.0, None)))
+
+
+def _are_known(names: Iterable[str]) -> bool:
+    """Whether these are the features, or those of a folder that was written before `foreign` was one."""
+    return {*names, FOREIGN} == _NAMES
 
 
 def _fit(x: Array, y: Array, prior: Array, signs: Array) -> tuple[Array, Array]:
