@@ -32,7 +32,10 @@ architecture = "lstm"
 epochs = {epochs}
 """
 LSTM_EPOCHS, LSTM_STEPS = 60, 2000
-"""The seq2seq trains for so many epochs, or so many steps if these are more: forty pairs have two steps."""
+"""The seq2seq trains for so many epochs, or for so many steps if that is longer.
+
+Forty pairs have only two steps per epoch.
+"""
 LEARNABILITY = re.compile(r"^warning: .*(separable|cannot be learnt|cannot learn)")
 """Warnings that fertility and a separable reordering cannot make the targets."""
 

@@ -39,6 +39,8 @@ def test_commands_train_on_the_task_with_the_seed(data: Path, tmp_path: Path):
         "--quick",
     ]
     assert 'architecture = "lstm"' in Path(options(data, "json", "lstm", out)[1]).read_text("utf-8")
+    few = Path(options(data, "phrases", "lstm", out)[1]).read_text("utf-8")
+    assert "epochs = 1000\n" in few  # forty pairs are two batches
 
 
 CHOICE = Choice(

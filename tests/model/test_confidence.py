@@ -113,6 +113,8 @@ class TestCalibration:
         rows = [features(known), guess] * 50
         harmless = Calibration.fit(rows, [True] * 100, 0.5, "exact_match")
         harmful = Calibration.fit(rows, [True, False] * 50, 0.5, "exact_match")
+        hopeful = Calibration.fit(rows, [False, True] * 50, 0.5, "exact_match")
+        assert hopeful.weights["foreign"] == 0
         assert harmless.confidence(guess) > 0.9
         assert harmful.confidence(guess) < 0.1
 
@@ -144,13 +146,14 @@ class TestFile:
         assert Calibration.read(tmp_path) == fitted
         assert json.loads((tmp_path / CONFIDENCE_FILE).read_text())["pairs"] == 30
 
-    def test_of_a_folder_without_unknown_words_comes_back(self, tmp_path):
+    def test_of_an_older_folder_comes_back(self, tmp_path):
         old = fit(30)
         for part in (old.means, old.scales, old.weights):
             del part["foreign"]
         old = replace(old, covariance=[row[:-1] for row in old.covariance[:-1]])
         old.write(tmp_path)
         found = Calibration.read(tmp_path)
+        assert found == old
         guess = features(prediction())
         assert found.confidence(guess | {"foreign": 2.0}) == found.confidence(guess)
 

@@ -148,7 +148,12 @@ def _race(
     again += ["--explain-choice"] if explain_choice else []
     again += [] if ledger is None else ["--ledger", str(ledger)]
     choice = train_on_pairs(
-        request, folder, report, data_dir, lambda race: Board(report, race, cores()), again
+        request,
+        folder,
+        report,
+        data_dir,
+        lambda race: Board(report, race, min(cores(), len(race.plan.contenders))),
+        again,
     )
     if choice is None:
         raise typer.Exit(1)

@@ -183,10 +183,12 @@ class Committee(Model):
         by_row: dict[int, list[Alternative]] = {}
         for (row, one), total in zip(rows, totals.tolist(), strict=True):
             by_row.setdefault(row, []).append(replace(one, score=total))
-        return [
+        ranked = [
             _reordered(found, by_row[row]) if row in by_row else found
             for row, found in enumerate(predictions)
         ]
+        foreign = self.vocabularies.foreign
+        return [replace(one, foreign=foreign(one.words, one.tokens)) for one in ranked]
 
     def _member_scores(
         self, sentences: Sentences, emphasis: Sequence[str | None] | None, rows: Candidates

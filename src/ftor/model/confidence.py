@@ -29,18 +29,17 @@ FEWEST = 10
 """Of fewer pairs nothing is fitted."""
 MOST = 12.0
 """Greater log-odds and margins tell no more. It is also the margin of an answer without an alternative."""
-FOREIGN = "foreign"
-PRIOR = {"share": 0.5, "score": 0.5, FOREIGN: -2.0}
+PRIOR = {"share": 0.5, "score": 0.5, "foreign": -2.0}
 """The log-odds of the confidence by those of other probabilities, if no pair told anything else. The share of
 the answer is too high, because outputs that were not found count nothing; and P(y|x) is too low, because
-outputs that a grammar forbids and other spellings of the answer take a part of it. A word that the model does
-not know makes neither less."""
-FALLING = frozenset({"length", FOREIGN})
+outputs that a grammar forbids and other spellings of the answer take a part of it. Neither tells of words
+that the model cannot read, so each of them lowers the log-odds by 2."""
+FALLING = frozenset({"length", "foreign"})
 """The features that can only lower the confidence as they grow. All others can only raise it."""
 PRECISION, BIAS_PRECISION = 1.0, 0.01
 """Of what is known about weights and bias before any pair is seen. Features have a deviation of at most 1."""
 LEAST_SCALE = 4.0
-LEAST_SCALES = {"length": 1.0, FOREIGN: 1.0}
+LEAST_SCALES = {"length": 1.0, "foreign": 1.0}
 """The least deviation that log-odds, and these features, are divided by."""
 SWEEPS = 1000
 
@@ -51,7 +50,7 @@ def features(prediction: Prediction) -> dict[str, float]:
     `share` is that of the answer among the first `SEARCHED` outputs that were found, `score` P(y|x),
     `token_score` its geometric mean over tokens and `length_score` P(l|x), all four as log-odds. `margin` is
     how far the answer's log P(y|x) is above that of the second output, `length` the logarithm of its number
-    of tokens, and `foreign` the number of words that the model does not know or copy.
+    of tokens, and `foreign` the number of words that the model does not know, and does not copy.
     """
     shares = [prediction.share or 1.0, *(other.share for other in prediction.alternatives[: SEARCHED - 1])]
     margin = math.log(shares[0] / shares[1]) if len(shares) > 1 and min(shares[:2]) > 0 else MOST
@@ -63,7 +62,7 @@ def features(prediction: Prediction) -> dict[str, float]:
         "token_score": _log_odds(prediction.score / tokens),
         "length_score": _log_odds(prediction.length_score or 0.0),
         "length": math.log(tokens),
-        FOREIGN: float(len(prediction.foreign)),
+        "foreign": float(len(prediction.foreign)),
     }
 
 
@@ -143,8 +142,8 @@ class Calibration:
     ) -> Prediction:
         """A prediction with confidences. It is abstained from if its own is below `least`.
 
-        If the sentence is `foreign`, mostly of words that the model cannot read, no feature tells that its
-        answer is a guess. Its confidence is at most the share of the other words.
+        If the sentence is `foreign`, mostly of words that the model cannot read, its confidence is at most
+        the share of the other words.
 
         The alternatives divide by their shares what is left, times the share of wrong answers for which the
         right one is among them.
@@ -178,9 +177,10 @@ class Calibration:
             raise CheckpointError(
                 f"{path}: not a calibration: {reason}; delete it and run ftor calibrate"
             ) from None
-        if not read.means.keys() == read.scales.keys() == read.weights.keys() or not _are_known(read.weights):
+        names = read.weights.keys()
+        if not read.means.keys() == read.scales.keys() == names or not _are_known(names):
             raise CheckpointError(f"{path}: expected the features {', '.join(sorted(_NAMES))}")
-        rows = len(read.weights) + 1
+        rows = len(names) + 1
         if {len(read.covariance), *map(len, read.covariance)} != {rows}:
             raise CheckpointError(f"{path}: expected a covariance of {rows} rows and columns")
         return read
@@ -199,7 +199,7 @@ _NAMES = set(features(Prediction((), ("",), 0.0, None)))
 
 def _are_known(names: Iterable[str]) -> bool:
     """Whether these are the features, or those of a folder that was written before `foreign` was one."""
-    return {*names, FOREIGN} == _NAMES
+    return {*names, "foreign"} == _NAMES
 
 
 def _fit(x: Array, y: Array, prior: Array, signs: Array) -> tuple[Array, Array]:

@@ -120,8 +120,8 @@ class Model(TrainedNetwork):
         return [replace(one, alternatives=one.alternatives[: n_best - 1]) for one in in_order]
 
     def is_foreign(self, prediction: Prediction) -> bool:
-        """Whether the model cannot read most words of a sentence. A pretrained encoder reads all words."""
-        return self.vocabularies.reader is None and prediction.known_share < FOREIGN
+        """Whether the model cannot read most words of a sentence."""
+        return prediction.known_share < FOREIGN
 
     def _searched(self, n_best: int, calibrated: bool) -> int:
         """How many outputs are searched for."""

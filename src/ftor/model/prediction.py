@@ -99,7 +99,7 @@ class Prediction:
         alternatives: other outputs that were found, best first.
         abstained: whether the confidence is below the `min_confidence` of `Model.predict`.
         unknown: the words of the sentence that the model does not know, each once.
-        foreign: those of them that the output does not copy.
+        foreign: those of them that the output does not copy, and no pretrained encoder reads.
     """
 
     source: tuple[str, ...]
@@ -118,10 +118,14 @@ class Prediction:
     foreign: tuple[str, ...] = ()
 
     @property
+    def words(self) -> list[str]:
+        """The words of the sentence, without the start token."""
+        return [word for word in self.source if word != START_TOKEN]
+
+    @property
     def known_share(self) -> float:
-        """The share of the sentence's words that the model knows or copies."""
-        words = [word for word in self.source if word != START_TOKEN]
-        return sum(word not in self.foreign for word in words) / max(len(words), 1)
+        """The share of the sentence's words that the model can read or copies."""
+        return sum(word not in self.foreign for word in self.words) / max(len(self.words), 1)
 
     @property
     def text(self) -> str:

@@ -25,7 +25,7 @@ class Board:
     Args:
         report: receives lines, and its terminal the table.
         workload: the jobs.
-        at_once: how many of them are run at a time. More are noticed.
+        at_once: how many of them are run at a time. If more run, their number counts.
     """
 
     def __init__(self, report: TerminalReport, workload: Workload, at_once: int = 1) -> None:

@@ -93,7 +93,9 @@ class Vocabularies:
         )
 
     def foreign(self, tokens: Sequence[str], output: Sequence[str]) -> tuple[str, ...]:
-        """The unknown source tokens that an output does not copy."""
+        """The unknown source tokens that an output does not copy. A pretrained encoder reads all tokens."""
+        if self.reader is not None:
+            return ()
         unknown = self.unknown(tokens)
         if self.copying is None or not unknown:
             return unknown

@@ -142,5 +142,42 @@ def test_two_lists_of_one_rule_keep_their_items(separator, item, grow_lists):
     made = recombined(encode_pairs(units, pairs), units, 60, seed=0, iterations=30, grow_lists=grow_lists)
     assert len(made) == 60
     for pair in made:
-        lists = " ".join(pair.source).removeprefix("go ").split(" by ")
-        assert pair.target_text == program(*(some.split() for some in lists))
+        lists = [some.split() for some in " ".join(pair.source).removeprefix("go ").split(" by ")]
+        assert pair.target_text == program(*lists)
+        assert all(len(set(some)) == len(some) for some in lists)
+
+
+def test_lists_that_are_equally_long_in_training_grow():
+    """`show` and `AND` are once in each pair, but a longer list has more separators."""
+    pairs = [pair for pair in sentences("between", "", False) if pair.target_text.count("AND") == 1]
+    grammar = Grammar.parse("\n".join(FORMS["between"]) + CONDITIONS)
+    units = RuleUnits.learn_rules([pair.target_text for pair in pairs], grammar, UnitSettings(count=1))
+    made = recombined(encode_pairs(units, pairs), units, 40, seed=0, iterations=30, grow_lists=True)
+    assert any(pair.target_text.count("AND") == 2 for pair in made)
+    assert [pair.target_text for pair in made] == [oracle("between", "", False, pair.source) for pair in made]
+
+
+def test_an_item_of_an_outer_list_is_not_put_into_an_inner_one():
+    """Both lists of `where a OR b AND c` begin at the same token."""
+    random, found = Random(0), {}
+    while len(found) < 120:
+        lists = [random.sample(MARKS, random.choice((1, 1, 2, 3))) for _ in range(random.choice((1, 2, 3)))]
+        found["go " + " , ".join(" or ".join(some) for some in lists)] = nested(lists)
+    pairs = [
+        Pair(tuple(one.split()), tuple(two.split()), line, target_text=two)
+        for line, (one, two) in enumerate(found.items(), 1)
+    ]
+    marks = " | ".join(f"'<' '{word.upper()}'" for word in MARKS)
+    grammar = Grammar.parse(
+        f"Query -> 'GO' Ands\nAnds -> Ors | Ors 'AND' Ands\nOrs -> Mark | Mark 'OR' Ors\nMark -> {marks}"
+    )
+    units = RuleUnits.learn_rules([pair.target_text for pair in pairs], grammar, UnitSettings(count=1))
+    made = recombined(encode_pairs(units, pairs), units, 60, seed=0, iterations=30, grow_lists=True)
+    assert len(made) == 60
+    for pair in made:
+        lists = " ".join(pair.source).removeprefix("go ").split(" , ")
+        assert pair.target_text == nested([some.split(" or ") for some in lists])
+
+
+def nested(lists):
+    return "GO " + " AND ".join(" OR ".join(f"< {word.upper()}" for word in some) for some in lists)

@@ -342,19 +342,20 @@ def test_the_model_moves_into_its_folder_with_its_choice(plan, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("winner", "share", "together", "members"),
+    ("winner", "share", "single", "together", "members"),
     [
-        ("taught", 0.8, 0.8, 2),
-        ("taught", 0.8, 0.79, 2),
-        ("taught", 0.8, 0.6, 1),  # together they are worse
-        ("taught", 1.0, 1.0, 1),  # one of them is enough
-        ("autoregressive", 0.8, 0.8, 2),
-        ("lstm", 0.8, 0.8, 2),
-        ("lstm", 1.0, 1.0, 1),
+        ("taught", 0.8, 0.8, 0.8, 2),
+        ("taught", 0.8, 0.8, 0.79, 2),
+        ("taught", 0.8, 0.8, 0.6, 1),  # together they are worse
+        ("taught", 0.8, 1.0, 0.99, 2),  # the held-out pairs are training pairs now
+        ("taught", 1.0, 1.0, 1.0, 1),  # one of them is enough
+        ("autoregressive", 0.8, 0.8, 0.8, 2),
+        ("lstm", 0.8, 0.8, 0.8, 2),
+        ("lstm", 1.0, 1.0, 1.0, 1),
     ],
 )
 def test_two_models_of_hard_pairs_write_together(
-    plan, tmp_path, monkeypatch, winner, share, together, members
+    plan, tmp_path, monkeypatch, winner, share, single, together, members
 ):
     joined = []
 
@@ -369,7 +370,8 @@ def test_two_models_of_hard_pairs_write_together(
     monkeypatch.setattr(finishing, "join", join)
 
     def score(entry):
-        return share - (entry.final and entry.seed == 1) / 10 if entry.candidate == winner else 0.2
+        right = single - (entry.seed == 1) / 10 if entry.final else share
+        return right if entry.candidate == winner else 0.2
 
     race, _ = raced(plan, score)
     assert race.winner == winner
@@ -503,11 +505,27 @@ def test_candidates_that_were_given_up_come_last_and_are_marked(plan):
     assert {race.winner, "lstm"} <= whole
 
 
-@pytest.mark.parametrize("other", [0.4, 0.5])
-def test_the_reason_says_what_decides_at_equal_shares(plan, other):
-    best = order(plan)[1]
-    race, _ = raced(plan, lambda entry: 0.5 if entry.candidate == best else other)
-    assert ("At equal shares" in Choice.of(race).reason) == (other == 0.5)
+@pytest.mark.parametrize(
+    ("best", "other", "reason"),
+    [
+        (0.5, 0.4, ""),
+        (0.5, 0.5, "At equal shares the mean of the seeds decides"),
+        (1.0, 1.0, "the first in the list is taken"),
+    ],
+)
+def test_the_reason_says_what_decides_at_equal_shares(plan, best, other, reason):
+    """The second seed of the winner is better than that of its rival."""
+    rival, winner = order(plan)[:2]
+
+    def score(entry):
+        second = 0.1 * (entry.seed == 1 and best < 1)
+        return {winner: best + second, rival: other}.get(entry.candidate, 0.2)
+
+    race, _ = raced(plan, score)
+    assert race.winner == (rival if best == 1 else winner)
+    found = Choice.of(race).reason
+    assert reason in found
+    assert ("At equal shares" in found) == reason.startswith("At equal")
 
 
 def test_a_collapse_that_costs_nothing_is_not_tried_again(plan):
@@ -664,7 +682,7 @@ class Noting(LineBoard):
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
 def test_the_time_left_counts_all_stages_to_come(plan, share):
-    """Candidates stay as good as they are, so the estimate is exact after the first result of each stage."""
+    """Candidates stay as good as they are and take as long as planned, so the estimate is exact."""
     names = order(plan)
     plan = replace(plan, pair_seconds=0.01)
     boards = []
@@ -689,7 +707,7 @@ def test_the_time_left_counts_all_stages_to_come(plan, share):
     assert left == pytest.approx(sum(seconds[number] for number in range(first, len(started))))
 
 
-def test_the_time_left_begins_as_planned_and_is_not_known_from_the_start_of_a_run(plan):
+def test_the_time_left_begins_as_planned_and_ignores_what_runs_tell_at_their_start(plan):
     race = Race(plan, SILENT)
     race.extend()
     here = sum(status.expected for status in race.statuses)

@@ -1,7 +1,7 @@
 """Words that stand in each sentence as often as a symbol in its program: `wake` as often as `alarm`."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ftor.text.programs import Programs
 from ftor.text.programs.nodes import Node
@@ -16,6 +16,20 @@ def symbols(nodes: Iterable[Node], programs: Programs) -> Counter[str]:
     units = (programs.unit(node.unit) for node in nodes)
     found = Counter(part for unit in units for part in unit if isinstance(part, Symbol))
     return Counter({repr(symbol): count for symbol, count in found.items() if symbol.arity != ANY})
+
+
+def steady(targets: Iterable[Sequence[str]], separators: Iterable[Collection[int]]) -> set[str]:
+    """The separators of lists that no target has more often than another one. They tell nothing of words.
+
+    Args:
+        targets: the tokens of each program.
+        separators: which of them separate the items of lists.
+    """
+    numbers: dict[str, set[int]] = {}
+    for target, places in zip(targets, separators, strict=True):
+        for token in {target[place] for place in places}:
+            numbers.setdefault(token, set()).add(target.count(token))
+    return {token for token, counts in numbers.items() if len(counts) == 1}
 
 
 class Counts:

@@ -1,11 +1,14 @@
 """Kinds of subtrees and properties of lists, where a user's grammar says what the trees are."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations, permutations
+from typing import NamedTuple, TypeVar
 
-from ftor.text.programs.nodes import Node, Units
+from ftor.text.programs.nodes import Child, Node, Units
 
+Head = tuple[str, int]
+K = TypeVar("K")
 USUAL = 0.95
 """What so many of the lists of training have in common, all lists should have."""
 
@@ -42,74 +45,111 @@ class GrammarKinds:
         return self._lists.are_sorted()
 
 
+class List(NamedTuple):
+    """A list of a program.
+
+    Attributes:
+        head: the unit whose list it is, and the slot that its items fill.
+        items: the items.
+    """
+
+    head: Head
+    items: list[Child]
+
+    @property
+    def units(self) -> list[str]:
+        """The units of its items."""
+        return [item.node.unit for item in self.items]
+
+    @property
+    def kind(self) -> str:
+        """The kind of its items."""
+        return self.items[0].node.kind
+
+
+def lists_of(nodes: Iterable[Node]) -> list[List]:
+    """The lists of a program. A rule such as `'where' Tests 'not' Tests` has two.
+
+    A rule such as `( and Test Tests )` has one item, of the same kind, before the others.
+    """
+    found = []
+    for node in nodes:
+        slots = {child.slot: child.node.kind for child in node.children if child.is_item}
+        for slot, kind in slots.items():
+            items = [
+                child
+                for child in node.children
+                if child.slot == slot or (len(slots) == 1 and child.node.kind == kind)
+            ]
+            found.append(List((node.unit, slot), items))
+    return found
+
+
 class _Lists:
     """What the lists of training have in common: ends, an order, what comes once, and what is not nested."""
 
     def __init__(self, trees: Sequence[Sequence[Node]]) -> None:
-        self._ends: set[tuple[str, str, str]] = set()
-        self._orders: Counter[tuple[str, str, str]] = Counter()
+        self._ends: set[tuple[Head, str, str]] = set()
+        self._orders: Counter[tuple[Head, str, str]] = Counter()
         self._orders_of_words: Counter[tuple[str, str, str]] = Counter()
-        self._once: Counter[tuple[str, str]] = Counter()
-        self._several: Counter[tuple[str, str]] = Counter()
+        self._once: Counter[tuple[Head, str]] = Counter()
+        self._several: Counter[tuple[Head, str]] = Counter()
         self._lists: Counter[str] = Counter()
         self._nested: Counter[str] = Counter()
         for nodes in trees:
-            self._lists.update(node.unit for node in nodes if _items(node))
+            self._lists.update(node.unit for node in nodes if _has_list(node))
             self._nested.update(_nested(nodes))
-            for node in nodes:
-                items = _items(node)
-                if not items:
-                    continue
-                head = node.unit
-                self._ends |= {(head, "first", items[0]), (head, "last", items[-1])}
-                self._orders.update((head, *pair) for pair in combinations(items, 2))
-                kind, firsts = list_items(node)[0].kind, map(_first_word, items)
-                self._orders_of_words.update((kind, *pair) for pair in combinations(firsts, 2))
-                for label, count in _labels(items).items():
+            for one in lists_of(nodes):
+                head, units = one.head, one.units
+                self._ends |= {(head, "first", units[0]), (head, "last", units[-1])}
+                self._orders.update((head, *pair) for pair in combinations(units, 2))
+                firsts = map(_first_word, units)
+                self._orders_of_words.update((one.kind, *pair) for pair in combinations(firsts, 2))
+                for label, count in _labels(units).items():
                     (self._several if count > 1 else self._once)[head, label] += 1
 
     def fit(self, nodes: Sequence[Node]) -> bool:
         """Whether the lists of a program are like those of training."""
         if any(_is_rare(self._nested[head], self._lists[head]) for head in _nested(nodes)):
             return False
-        for node in nodes:
-            items = _items(node)
-            if not items:
-                continue
-            head = node.unit
-            if not {(head, "first", items[0]), (head, "last", items[-1])} <= self._ends:
+        for one in lists_of(nodes):
+            head, units = one.head, one.units
+            if not {(head, "first", units[0]), (head, "last", units[-1])} <= self._ends:
                 return False
-            for label, count in _labels(items).items():
+            for label, count in _labels(units).items():
                 key = head, label
                 if count > 1 and _is_rare(self._several[key], self._once[key]):
                     return False
-            for first, second in combinations(items, 2):
-                usual, other = self._order(node, first, second)
+            for first, second in combinations(units, 2):
+                usual, other = self._order(one, first, second)
                 if usual + other and _is_rare(usual, other):
                     return False
         return True
 
-    def _order(self, node: Node, first: str, second: str) -> tuple[int, int]:
+    def _order(self, one: List, first: str, second: str) -> tuple[int, int]:
         """How often training has two items in this order, and in the other one.
 
         Items that it never has together below this head are as those of their kind with the same first words.
         """
-        kind = list_items(node)[0].kind
-        for orders, *keys in (
-            (self._orders, node.unit, first, second),
-            (self._orders_of_words, kind, _first_word(first), _first_word(second)),
-        ):
-            of, one, other = keys
-            if one != other and (counts := (orders[of, one, other], orders[of, other, one])) != (0, 0):
-                return counts
-        return 0, 0
+        if first != second and (counts := _both(self._orders, one.head, first, second)) != (0, 0):
+            return counts
+        first, second = _first_word(first), _first_word(second)
+        return (0, 0) if first == second else _both(self._orders_of_words, one.kind, first, second)
 
     def are_sorted(self) -> bool:
-        """Whether nearly all items stand in the usual order of their first words. No if all are the same."""
+        """Whether nearly all items stand in the usual order of their first words.
+
+        False if all first words are the same.
+        """
         orders = self._orders_of_words
         both = {(kind, *sorted(pair)) for kind, *pair in orders if len(set(pair)) > 1}
-        counts = [(orders[kind, a, b], orders[kind, b, a]) for kind, a, b in both]
+        counts = [_both(orders, *keys) for keys in both]
         return bool(counts) and sum(map(max, counts)) >= USUAL * sum(map(sum, counts))
+
+
+def _both(orders: Counter[tuple[K, str, str]], of: K, one: str, other: str) -> tuple[int, int]:
+    """How often two come in this order, and in the other one."""
+    return orders[of, one, other], orders[of, other, one]
 
 
 def _is_rare(count: int, others: int) -> bool:
@@ -127,7 +167,7 @@ def _first_word(item: str) -> str:
 
 def _nested(nodes: Sequence[Node]) -> list[str]:
     """The heads of lists that stand, at any depth, in a list with the same head."""
-    lists = [node for node in nodes if _items(node)]
+    lists = [node for node in nodes if _has_list(node)]
     return [
         inner.unit
         for outer, inner in permutations(lists, 2)
@@ -135,22 +175,5 @@ def _nested(nodes: Sequence[Node]) -> list[str]:
     ]
 
 
-def list_items(node: Node) -> list[Node]:
-    """The items of a list. Empty for other nodes.
-
-    A rule such as `( and Test Tests )` has one item, of the same kind, before the others.
-    """
-    kinds = {child.node.kind for child in node.children if child.is_item}
-    return [child.node for child in node.children if child.node.kind in kinds]
-
-
-def lists_of(node: Node) -> list[list[Node]]:
-    """The items of each list of a node. Only a rule such as `'where' Tests 'not' Tests` has two."""
-    slots = sorted({child.slot for child in node.children if child.is_item})
-    if len(slots) < 2:
-        return [list_items(node)] if slots else []
-    return [[child.node for child in node.children if child.is_item and child.slot == slot] for slot in slots]
-
-
-def _items(node: Node) -> list[str]:
-    return [item.unit for item in list_items(node)]
+def _has_list(node: Node) -> bool:
+    return any(child.is_item for child in node.children)

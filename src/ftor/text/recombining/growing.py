@@ -36,9 +36,7 @@ class GrowingList(NamedTuple):
 
 def usual_items(trees: Sequence[Sequence[Node]]) -> int:
     """The most items of a list, but for some outliers."""
-    counts = sorted(
-        (len(items) for nodes in trees for node in nodes for items in lists_of(node)), reverse=True
-    )
+    counts = sorted((len(one.items) for nodes in trees for one in lists_of(nodes)), reverse=True)
     return counts[int(OUTLIERS * len(counts))] if counts else 0
 
 
@@ -46,15 +44,14 @@ def growing_lists(
     pair: Pair, nodes: Sequence[Node], places: Sequence[Place], least: int
 ) -> Iterator[GrowingList]:
     """The lists of a pair with so many items, with each phrase of each item."""
-    lists = {
-        items[0].start: items for node in nodes for items in lists_of(node) if len(items) >= max(least, 1)
-    }
+    lists = lists_of(nodes)
     for place in places:
-        if place.kind[0] == "item" and place.chain in lists:
-            items = lists[place.chain]
-            sides = {
-                at: Side(at, later) for item in items for at, later in ((item.start, False), (item.end, True))
-            }
-            heads = frozenset(pair.target[item.start : item.end][:2] for item in items)
-            others = neighbours(places, place.kind, place.chain)
-            yield GrowingList(pair, place, heads, tuple(sides.values()), others)
+        if place.kind[0] != "item" or len(lists[place.chain].items) < max(least, 1):
+            continue
+        items = [item.node for item in lists[place.chain].items]
+        sides = {
+            at: Side(at, later) for item in items for at, later in ((item.start, False), (item.end, True))
+        }
+        heads = frozenset(pair.target[item.start : item.end][:2] for item in items)
+        others = neighbours(places, place.kind, place.chain)
+        yield GrowingList(pair, place, heads, tuple(sides.values()), others)

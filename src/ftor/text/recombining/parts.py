@@ -53,7 +53,7 @@ class Place:
 
     Attributes:
         kind: its kind.
-        chain: the same for neighbours: items of one list, or modifiers around one base.
+        chain: the same for neighbours: the number of their list, or the first unit of their base.
         start, end: its first unit, and the end of its units.
         hole_start, hole_end: the units of the subtree that it modifies. Both are `end` if it modifies none.
         first, last: its first word, and the end of its words.

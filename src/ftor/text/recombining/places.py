@@ -23,15 +23,12 @@ def find_places(
         links: which words its tokens come from.
         kinds: the kinds of subtrees. Only those of units know operators.
     """
-    lists: dict[int, tuple[int, Units]] = {}
-    for node in nodes:
-        for items in lists_of(node):
-            inside = range(items[0].start, items[-1].end)
-            lists |= {
-                id(child.node): (items[0].start, child.separator)
-                for child in node.children
-                if child.is_item and child.node.start in inside
-            }
+    lists = {
+        id(item.node): (number, item.separator)
+        for number, one in enumerate(lists_of(nodes))
+        for item in one.items
+        if item.is_item
+    }
     for node in nodes:
         kind = kinds.of(target, node)
         form: Form = "item" if id(node) in lists else "subtree"

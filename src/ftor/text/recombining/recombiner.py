@@ -9,7 +9,7 @@ from ftor.text.programs import ProgramError, Programs
 from ftor.text.programs.grammar_trees import GrammarTrees
 from ftor.text.programs.nodes import Node, Units
 from ftor.text.reading import Pair
-from ftor.text.recombining.counts import Counts, symbols
+from ftor.text.recombining.counts import Counts, steady, symbols
 from ftor.text.recombining.fluency import BOUNDARY, NGrams
 from ftor.text.recombining.grammar_kinds import GrammarKinds
 from ftor.text.recombining.growing import GrowingList, growing_lists, usual_items
@@ -67,6 +67,10 @@ class Recombiner:
         )
         self._ngrams = NGrams(pair.source for pair in pairs)
         self._sources = {pair.source for pair in pairs}
+        separators = [
+            {place for node in nodes for gap in node.gaps for place in range(*gap)} for nodes in trees
+        ]
+        self._steady = steady(targets, separators)
         both = zip(pairs, trees, strict=True)
         self._counts = Counts([(pair.source, self._symbols(pair.target, nodes)) for pair, nodes in both])
         self._longest = max(map(len, targets))
@@ -81,9 +85,6 @@ class Recombiner:
         self._modified = set[tuple[str, ...]]()
         self._growing: list[GrowingList] = []
         usual = usual_items(trees) if grow_lists else 0
-        separators = [
-            {place for node in nodes for gap in node.gaps for place in range(*gap)} for nodes in trees
-        ]
         linked = link_without(pairs, separators, iterations)
         for pair, nodes, links in zip(pairs, trees, linked, strict=True):
             places = (
@@ -314,8 +315,10 @@ class Recombiner:
         return new if is_fit else None
 
     def _symbols(self, target: Units, nodes: Sequence[Node]) -> Counter[str]:
-        """How often a program has what words come with: symbols or, by a grammar, tokens."""
-        return symbols(nodes, self._programs) if isinstance(self._programs, Programs) else Counter(target)
+        """How often a program has each symbol or, under a grammar, each token."""
+        if isinstance(self._programs, Programs):
+            return symbols(nodes, self._programs)
+        return Counter(token for token in target if token not in self._steady)
 
     def _size(self, target: Units, nodes: Sequence[Node]) -> int:
         """The number of nodes: those of a grammar, or all that the units have."""

@@ -7,7 +7,7 @@ from ftor.files import write_text
 from ftor.reporting import percent
 from ftor.tuning.look.findings import Record, Value
 from ftor.tuning.race.candidates import MEMBERS, RECOMBINED, SEQ2SEQ
-from ftor.tuning.race.race import Race
+from ftor.tuning.race.race import ALL_RIGHT, Race
 
 CHOICE_FILE = "choice.json"
 GOOD = 0.9
@@ -122,12 +122,9 @@ class Choice(Record):
         )
         others = [run for run in self.best_of_each if run.candidate != self.winner]
         if others:
-            best = max(others, key=lambda run: run.score)
+            best = max(others, key=lambda run: (-self._missing_epochs(run), run.score))
             text += f" The best other candidate was {best.candidate}, {percent(best.score)}."
-            if best.candidate + RECOMBINED == self.winner and best.score > self.promised:
-                text += " That may be chance, and recombined pairs teach longer outputs."
-            elif best.score == self.promised:
-                text += " At equal shares the mean of the seeds decides, and then the loss."
+            text += self._why_not(best)
         if self.winner == SEQ2SEQ:
             text += " No transducer was better, so you get a plain seq2seq. It may fail on longer sentences."
         if self.settings.get("model.members", 1) != 1:
@@ -140,6 +137,19 @@ class Choice(Record):
                 "more --minutes, may help."
             )
         return text
+
+    def _why_not(self, other: Tried) -> str:
+        """Why another candidate that was right as often was not chosen, if it was."""
+        if self.promised is None or other.score < self.promised:
+            return ""
+        if other.candidate + RECOMBINED == self.winner:
+            chance = "That may be chance, and recombined" if other.score > self.promised else "Recombined"
+            return f" {chance} pairs teach longer outputs."
+        if other.score > self.promised or other.candidate == SEQ2SEQ:
+            return ""
+        if self.promised >= ALL_RIGHT:
+            return " Of candidates that are right on all pairs, the first in the list is taken."
+        return " At equal shares the mean of the seeds decides, and then the loss."
 
     @property
     def best_of_each(self) -> list[Tried]:
@@ -161,23 +171,22 @@ class Choice(Record):
     @property
     def rows(self) -> list[list[str]]:
         """The table of all candidates, best first. Those that were given up are the last."""
-        runs = self.best_of_each
-        most = max((run.half_epochs for run in runs if run.candidate != SEQ2SEQ), default=0)
-
-        def given_up(run: Tried) -> int:
-            """By how many epochs the candidate has come less far than others."""
-            return max(most - run.half_epochs, 0)
-
+        missing = self._missing_epochs
         return [
             [
                 run.candidate,
                 run.meaning,
                 str(run.epochs),
-                run.problem or percent(run.score) + (", given up" if given_up(run) else ""),
+                run.problem or percent(run.score) + (", given up" if missing(run) else ""),
                 f"{self._seconds(run.candidate):.0f}",
             ]
-            for run in sorted(runs, key=lambda run: (given_up(run), -run.score))
+            for run in sorted(self.best_of_each, key=lambda run: (missing(run), -run.score))
         ]
+
+    def _missing_epochs(self, run: Tried) -> int:
+        """By how many half epochs a candidate has come less far than others."""
+        most = max((one.half_epochs for one in self.best_of_each if one.candidate != SEQ2SEQ), default=0)
+        return max(most - run.half_epochs, 0)
 
     def _seconds(self, candidate: str) -> float:
         """The seconds of all runs of a candidate. Those of a run that was continued are in the last ones."""

@@ -19,7 +19,7 @@ from ftor.tuning.race.candidates import MEMBERS
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.plan import FROM_RUN, HELD_OUT_FILE
 from ftor.tuning.race.race import ALL_RIGHT, Race
-from ftor.tuning.race.results import is_alike
+from ftor.tuning.race.results import is_below
 
 JOINED = "joined"
 """The folder of the two best final runs together."""
@@ -52,12 +52,12 @@ def finish(race: Race, folder: Path, data_folder: Path | None = None) -> Choice:
 
 
 def _joined(race: Race, data_folder: Path | None) -> Path | None:
-    """The two best models of all pairs as one, if a single one may be wrong and both are hardly worse.
+    """The two best models of all pairs as one, if a single one may be wrong and both are not clearly worse.
 
     Models with other seeds err on other sentences, so their mean is right where one of them is sure. Where
     every held-out pair was right, one model is enough, and twice as fast. So it is if the user has set the
-    number of members. Held-out pairs are often training pairs of these models, so a difference within one
-    standard error tells nothing.
+    number of members. Held-out pairs are often training pairs of these models, so a small difference tells
+    nothing.
     """
     assert race.final is not None
     could = _can_have_members(race.plan.config(race.final))
@@ -71,7 +71,7 @@ def _joined(race: Race, data_folder: Path | None) -> Path | None:
     if not can_join(folders):
         return None
     single, score = race.results[race.final], join(folders, joined, data_folder)
-    if not is_alike(score, single.score, sum(race.plan.held_out.values())):
+    if is_below(score, single.score, race.plan.final_pairs):
         return None
     race.results[race.final] = replace(single, score=score)
     return joined

@@ -126,6 +126,11 @@ class Plan:
         settings = [self.look.settings, candidate.settings, warm_up, ends, self._data(entry.final)]
         return configuration(self.name, settings, self.overrides, **training)
 
+    @property
+    def final_pairs(self) -> int:
+        """How many pairs the models of all pairs are compared by: the user's dev pairs if there are any."""
+        return self.held_out.get("dev") or sum(self.held_out.values())
+
     def cost(self, entry: Entry) -> float:
         """About how long a run takes, in pairs of a candidate whose cost is 1."""
         held_out = 0 if entry.final else sum(self.held_out.get(kind, 0) for kind in ("random", "harder"))

@@ -285,8 +285,7 @@ class Race(Workload):
         """Whether the final model is right on clearly fewer pairs than the race promised."""
         if self.promised is None or self.final is None:
             return False
-        held_out = sum(self.plan.held_out.values())
-        return is_below(self.counted(self.results[self.final]), self.promised, held_out)
+        return is_below(self.counted(self.results[self.final]), self.promised, self.plan.final_pairs)
 
     def _best(self, names: list[str], seeds: list[int], epochs: int) -> list[str]:
         """The candidates, best first: by worst seed, then mean, then loss where not all pairs are right.

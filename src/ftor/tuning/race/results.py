@@ -79,7 +79,7 @@ class Imagined(dict[Entry, Result]):
 
 
 class RaceClock:
-    """How long the runs of a race take: at first by what was planned, then by those so far.
+    """How long the runs of a race take, by what was planned and by the runs so far.
 
     Args:
         plan: what is raced.
