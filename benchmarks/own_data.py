@@ -29,7 +29,7 @@ def make(options: argparse.Namespace) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Train on each task with each system and seed. Runs that the file of results has are left out."""
-    names = options.task or [name for name in ALL if (options.data / name).is_dir()]
+    names = options.task or sorted(folder.parent.name for folder in options.data.glob(f"*/{TRAIN}"))
     missing = [name for name in names if not (options.data / name / TRAIN).is_file()]
     if missing or not names:
         raise SystemExit(f"{options.data}: no {' '.join(missing) or 'tasks'}; write them with `make`")
@@ -58,14 +58,19 @@ def parser() -> argparse.ArgumentParser:
     making = commands.add_parser("make", help="write the pairs of tasks")
     making.set_defaults(command=make)
     making.add_argument("out", type=Path, help="the folder for OUT/NAME/train.tsv and test.tsv")
-    _add_tasks(making)
+    making.add_argument("--task", nargs="+", choices=ALL, metavar="NAME", help=f"any of {', '.join(ALL)}")
     making.add_argument("--seed", type=int, default=0, help="of the generators (default: 0)")
     making.add_argument("--variant", choices=("a", "b"), default="a", help="b: other words and grammars")
 
     running = commands.add_parser("run", help="train on tasks; finished runs are left out")
     running.set_defaults(command=run)
-    running.add_argument("data", type=Path, metavar="OUT", help="the folder that `make` wrote")
-    _add_tasks(running)
+    running.add_argument(
+        "data",
+        type=Path,
+        metavar="OUT",
+        help="the folder that `make` wrote, or any with NAME/train.tsv and test.tsv",
+    )
+    running.add_argument("--task", nargs="+", metavar="NAME", help="folders in OUT (default: all)")
     running.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     running.add_argument("--system", nargs="+", choices=runs.SYSTEMS, default=["race"])
     running.add_argument("--minutes", type=float, help="the limit of each race")
@@ -75,10 +80,6 @@ def parser() -> argparse.ArgumentParser:
     printing.set_defaults(command=table)
     printing.add_argument("results", type=Path, metavar="FILE.jsonl")
     return top
-
-
-def _add_tasks(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--task", nargs="+", choices=ALL, metavar="NAME", help=f"any of {', '.join(ALL)}")
 
 
 def main() -> None:
