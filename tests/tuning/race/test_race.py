@@ -17,7 +17,7 @@ from ftor.tuning.own_pairs import Request, plan_race
 from ftor.tuning.race import finishing
 from ftor.tuning.race.candidates import SEQ2SEQ
 from ftor.tuning.race.choice import Choice
-from ftor.tuning.race.costs import Costs
+from ftor.tuning.race.costs import START_SECONDS, Costs
 from ftor.tuning.race.finishing import finish
 from ftor.tuning.race.plan import Entry, allowed
 from ftor.tuning.race.race import Race
@@ -246,6 +246,68 @@ def test_of_equal_candidates_the_first_wins_and_a_perfect_one_ends_the_race(plan
     longest = min(2 * plan.epochs, plan.wanted)  # there is time left
     assert longest > plan.epochs
     assert {entry.epochs for entry in started if entry.final} == {longest, -(-longest // 4)}
+
+
+def score_of_lucky(plan, unlucky):
+    """Return scores: the first is right on all pairs with its first seed only, and the seq2seq is better."""
+    lucky = order(plan)[0]
+
+    def score(entry):
+        if entry.candidate.startswith(lucky) and not entry.final:
+            return 1.0 if entry.seed == 0 else unlucky(entry)
+        return 0.9 if entry.candidate == SEQ2SEQ or entry.final else 0.5
+
+    return score
+
+
+@pytest.mark.parametrize("recombines", [False, True])
+def test_a_leader_that_is_right_with_one_seed_only_does_not_end_the_race(plan, recombines):
+    """The others go on as if it had not led, so nobody gets less than the seq2seq gives."""
+    plan = replace(plan, recombines=recombines)
+    race, started = raced(plan, score_of_lucky(plan, lambda entry: 0.6))
+    assert (race.winner, race.promised) == (SEQ2SEQ, 0.9)
+    assert {plan.entry(SEQ2SEQ, seed, plan.epochs) for seed in (0, 1)} <= {*started}
+    longest = [
+        name for name in plan.contenders if plan.entry(name, 0, plan.epochs) in started and name != SEQ2SEQ
+    ]
+    assert len(longest) > 1, "contenders that were behind the leader are trained to the end, too"
+    assert {entry.epochs for entry in started if entry.final} == {plan.epochs}
+    assert "you get a plain seq2seq" in Choice.of(race).reason
+
+
+def test_a_leader_that_is_right_with_both_seeds_a_little_later_ends_the_race(plan):
+    short = -(-plan.epochs // 8)
+    race, started = raced(plan, score_of_lucky(plan, lambda entry: 0.6 if entry.epochs == short else 1.0))
+    assert (race.winner, race.promised) == (order(plan)[0], 1.0)
+    assert {entry.epochs for entry in started if not entry.final} == {short, -(-plan.epochs // 4)}
+    assert SEQ2SEQ not in {entry.candidate for entry in started}
+
+
+def test_leaders_that_are_right_with_one_seed_only_take_no_longer_than_planned(plan):
+    """Their second seeds are those that finalists have anyway."""
+    plan, seconds, before = replace(plan, recombines=True), 0.0, {}
+    _, started = raced(plan, lambda entry: 1.0 if entry.seed == 0 and entry.candidate != SEQ2SEQ else 0.6)
+    for entry in started:
+        cost = plan.pair_seconds * plan.cost(entry)
+        seconds += START_SECONDS + cost - before.get(entry.run, 0.0)
+        before[entry.run] = cost
+    costs = Costs(plan.look, list(plan.candidates.values()), plan.rescores, cores=1)
+    assert max(entry.epochs for entry in started) == plan.epochs
+    assert seconds / 60 == pytest.approx(costs.minutes(plan.epochs), rel=0.15)
+
+
+def test_what_an_early_leader_promised_with_both_seeds_is_not_lost(plan):
+    """Others gain so much that they go on in its place, and then gain nothing."""
+    names = order(plan)
+    short = -(-plan.epochs // 8)
+
+    def score(entry):
+        if entry.candidate == names[0]:
+            return 1.0 if (entry.seed, entry.epochs) == (0, short) else 0.8
+        return 0.3 if entry.epochs == short else 0.6
+
+    race, _ = raced(plan, score)
+    assert (race.winner, race.promised) == (names[0], 0.8)
 
 
 @pytest.mark.parametrize("share", [0.7, 1.0])
@@ -680,31 +742,55 @@ class Noting(LineBoard):
             self.noted.append((len(self.race.results), self.race.seconds_to_come(None)))
 
 
-@pytest.mark.parametrize("share", [0.5, 1.0])
-def test_the_time_left_counts_all_stages_to_come(plan, share):
-    """Candidates stay as good as they are and take as long as planned, so the estimate is exact."""
-    names = order(plan)
-    plan = replace(plan, pair_seconds=0.01)
-    boards = []
+def noted_and_spent(plan, score):
+    """Race with runs that take as long as planned. Return what was noted, and the seconds of each run."""
+    plan, boards = replace(plan, pair_seconds=0.01), []
 
     def board(race):
         boards.append(Noting(race))
         return boards[0]
 
-    def score(entry):
-        return share if entry.final else share - 0.01 * names.index(entry.candidate)
-
     _, started = raced(plan, score, board=board, seconds=lambda entry: 0.01 * plan.cost(entry))
-    seconds, before = {}, {}
-    for number, entry in enumerate(started):
-        seconds[number] = 1.5 + 0.01 * (plan.cost(entry) - before.get(entry.run, 0.0))
+    seconds, before = [], {}
+    for entry in started:
+        seconds.append(1.5 + 0.01 * (plan.cost(entry) - before.get(entry.run, 0.0)))
         before[entry.run] = plan.cost(entry)
     done, left = boards[0].noted[-1]
     assert (done, left) == (len(started), 0)
+    return boards[0].noted, seconds
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_the_time_left_counts_all_stages_to_come(plan, share):
+    """Candidates stay as good as they are and take as long as planned, so the estimate is exact."""
+    names = order(plan)
+
+    def score(entry):
+        return share if entry.final else share - 0.01 * names.index(entry.candidate)
+
+    noted, seconds = noted_and_spent(plan, score)
     first = len(names) - 1
-    done, left = boards[0].noted[first - 1]
+    done, left = noted[first - 1]
     assert done == first
-    assert left == pytest.approx(sum(seconds[number] for number in range(first, len(started))))
+    assert left == pytest.approx(sum(seconds[first:]))
+
+
+def test_the_time_left_counts_the_whole_race_once_the_leader_is_wrong_with_its_second_seed(plan):
+    """The seq2seq, for which there are no results, is imagined to be bad, so it is so here."""
+    names = order(plan)
+
+    def score(entry):
+        if entry.final or (entry.candidate, entry.seed) == (names[0], 1):
+            return 0.6
+        return 1.0 if entry.candidate == names[0] else 0.5 * (entry.candidate != SEQ2SEQ)
+
+    noted, seconds = noted_and_spent(plan, score)
+    both = len(names)  # the contenders, and the leader's second seed
+    done, left = noted[both - 1]
+    assert done == both
+    assert left == pytest.approx(sum(seconds[both:]))
+    _, before = noted[both - 2]
+    assert before < left
 
 
 def test_the_time_left_begins_as_planned_and_ignores_what_runs_tell_at_their_start(plan):

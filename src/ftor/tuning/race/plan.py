@@ -144,6 +144,12 @@ class Plan:
             return list(self.candidates)
         return [name if name == SEQ2SEQ else name + RECOMBINED for name in self.candidates]
 
+    def finalists(self, contenders: list[str]) -> list[str]:
+        """The best contenders, and the leader also without recombined pairs."""
+        leader = contenders[0]
+        plain = [leader.removesuffix(RECOMBINED)] if leader.endswith(RECOMBINED) else []
+        return contenders[:FINALISTS] + plain
+
     def candidate(self, name: str) -> Candidate:
         """A candidate, or one with an LSTM beside it, with recombined pairs, or with both."""
         plain = name.removesuffix(RECOMBINED)

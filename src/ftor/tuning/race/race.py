@@ -17,8 +17,6 @@ from ftor.tuning.race.results import Imagined, RaceClock, Result, better_without
 
 ALL_RIGHT = 0.995
 """Share of right held-out pairs that more training cannot improve."""
-LONGER = 4
-"""If a candidate that was all right early is not so with another seed, it trains so many times as long."""
 BEHIND = 0.1
 """A run that collapsed has another try if its score is so far below the best."""
 OTHER_SEEDS = 1000
@@ -143,8 +141,9 @@ class Race(Workload):
 
     def _race(self) -> Generator[list[Entry], None, int]:
         """Find the winner. Returns the epochs that it is trained for on all pairs."""
-        plan = self.plan
-        contenders, before, early = [name for name in plan.contenders if name != SEQ2SEQ], 0, False
+        plan, early, proven = self.plan, False, list[str]()
+        seeds = [plan.seed + number for number in range(SEEDS)]
+        contenders, before = [name for name in plan.contenders if name != SEQ2SEQ], 0
         for rung in RUNGS[:-1]:
             epochs = math.ceil(plan.epochs / rung)
             yield from self._trained(contenders, [plan.seed], epochs)
@@ -152,28 +151,34 @@ class Race(Workload):
             score = self._worst(contenders[0], [plan.seed], epochs)
             shown = self._entry(contenders[0], plan.seed, epochs).epochs
             self._report.say(f"after {shown} epochs, {contenders[0]} leads: {percent(score)}")
-            early = score >= ALL_RIGHT
-            if early:
-                break
+            if score >= ALL_RIGHT:
+                winner = yield from self._decided(plan.finalists(contenders), seeds, epochs, 1)
+                score = self._worst(winner, seeds, epochs)
+                early = score >= ALL_RIGHT
+                if early:
+                    break
+                proven = [winner]
+                self._report.say(f"{winner}: {percent(score)} with its worse seed, so the race goes on")
             promising = sorted(contenders, key=lambda name: -self._expected(name, epochs, before))
             contenders = promising[: kept(len(promising))]
             before = epochs
-        finalists = contenders[:FINALISTS]
-        if finalists[0].endswith(RECOMBINED):
-            finalists.append(finalists[0].removesuffix(RECOMBINED))
-        if not early and SEQ2SEQ in plan.candidates:  # nobody gets less than it would give
-            finalists.append(SEQ2SEQ)
-        seeds = [plan.seed + number for number in range(SEEDS)]
-        stages = [epochs, min(LONGER * epochs, plan.epochs)] if early else [plan.epochs]
-        for epochs in stages:
-            finalists = yield from self._proven(finalists, seeds, epochs, 1 if early else FINALISTS)
-            winner = yield from self._with_longer_pairs(finalists[0], seeds, epochs)
-            self.winner, self.promised = winner, self._worst(winner, seeds, epochs)
-            if self.promised >= ALL_RIGHT:
-                break
+        if not early:  # nobody gets less than the plain seq2seq would give
+            plain = [SEQ2SEQ] if SEQ2SEQ in plan.candidates else []
+            finalists = list(dict.fromkeys([*plan.finalists(contenders), *proven, *plain]))
+            epochs = plan.epochs
+            winner = yield from self._decided(finalists, seeds, epochs, FINALISTS)
         if why := better_without_grammar(self.results[self._entry(winner, seed, epochs)] for seed in seeds):
-            self._report.warn(f"{self.winner} {why}; try --grammar none")
+            self._report.warn(f"{winner} {why}; try --grammar none")
         return plan.final_epochs(early)
+
+    def _decided(
+        self, finalists: list[str], seeds: list[int], epochs: int, at_once: int
+    ) -> Generator[list[Entry], None, str]:
+        """Find out which finalist wins, and what it promises."""
+        best, *_ = yield from self._proven(finalists, seeds, epochs, at_once)
+        winner = yield from self._with_longer_pairs(best, seeds, epochs)
+        self.winner, self.promised = winner, self._worst(winner, seeds, epochs)
+        return winner
 
     def _proven(
         self, names: list[str], seeds: list[int], epochs: int, at_once: int
@@ -278,7 +283,7 @@ class Race(Workload):
         """The score at the next rung, if it gains as much as since the last one."""
         (score,) = self._scores(name, [self.plan.seed], epochs)
         last = self.results.get(self._entry(name, self.plan.seed, before))  # none if it has another seed now
-        return score + (0.0 if last is None else max(score - last.score, 0.0))
+        return score + (0.0 if last is None else max(score - self.counted(last), 0.0))
 
     @property
     def below_promise(self) -> bool:

@@ -69,11 +69,14 @@ class Result:
 
 
 class Imagined(dict[Entry, Result]):
-    """Results in which each run that is missing is as good as the longest run of its candidate so far."""
+    """Results in which each run that is missing is as good as its candidate's longest run so far.
+
+    That is the longest one with the same seed, if there is one: another seed may be luckier.
+    """
 
     def __missing__(self, entry: Entry) -> Result:
         known = [one for one in self if one.candidate == entry.candidate]
-        last = max(known, key=lambda one: one.epochs, default=None)
+        last = max(known, key=lambda one: (one.seed == entry.seed, one.epochs), default=None)
         found = Result(0.0, 0.0, 0.0) if last is None else self[last]
         return Result(found.score, found.loss, 0.0)
 
