@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from ftor.text.reading import Pair
-from ftor.tuning.race.held_out import FEWEST_MADE, LEAST_PAIRS, hold_out, longer_pairs
+from ftor.tuning.race.held_out import FEWEST_MADE, LEAST_PAIRS, SHARE, hold_out, longer_pairs
 
 
 def pairs_of(count, seed=0):
@@ -52,6 +52,29 @@ def test_the_longest_are_among_the_harder():
     assert sum(len(pairs[i].target) == longest for i in parts.harder) > 5
     kept = Counter(len(pairs[i].target) for i in parts.train)
     assert kept[longest] < sum(len(pair.target) == longest for pair in pairs) / 2
+
+
+@pytest.mark.parametrize("longer_targets", [0, 6])
+def test_where_targets_are_alike_the_longest_sources_are_among_the_harder(longer_targets):
+    """The few longer targets are among the harder ones, too."""
+    draw = Random(3)
+    pairs = [
+        Pair(tuple(draw.choices("abcdef", k=2 + i % 19)), ("X", "Y" if i % 2 else "Z"), i) for i in range(190)
+    ]
+    pairs += [Pair((word,) * 5, ("X", "Y", "Z"), 0) for word in "abcdef"[:longer_targets]]
+    harder = hold_out(pairs, seed=0).harder
+    assert sum(len(pairs[i].target) == 3 for i in harder) == longer_targets // 2
+    long = [i for i in harder if len(pairs[i].source) > 17]
+    assert len(long) == len(pairs) // SHARE // 2 - longer_targets // 2
+    kept = [pair for i, pair in enumerate(pairs) if i not in harder]
+    assert max(len(pair.source) for pair in kept) == 20, "training keeps every other one"
+
+
+def test_where_targets_differ_they_alone_tell_which_pairs_are_longest():
+    pairs = [*pairs_of(200), Pair(tuple(30 * "ab"), ("A", "B"), 200)]
+    harder = hold_out(pairs, seed=0).harder
+    assert len(pairs) - 1 not in harder
+    assert sum(len(pairs[i].target) >= 7 for i in harder) >= len(pairs) // SHARE // 2
 
 
 def test_a_combination_that_occurs_once_is_harder():

@@ -28,7 +28,8 @@ class HeldOut:
     Attributes:
         train: pairs to train on.
         random: pairs like those of training.
-        harder: the longest pairs, and those with rare combinations of frequent words.
+        harder: the longest pairs, and those with rare combinations of frequent words. Targets tell which are
+            longest, and sources where most targets are equally long.
     """
 
     train: list[int]
@@ -61,11 +62,11 @@ def hold_out(
     random.Random(derived_seed((seed, len(pairs)))).shuffle(order)
     stock = _Stock(pairs, copying)
     rare = _rarities(pairs)
-    sizes = [size(pair.target) for pair in pairs]
-    middle = sorted(sizes)[len(pairs) // 2]
-    longest = sorted(order, key=lambda i: (sizes[i], len(pairs[i].source)), reverse=True)
-    # Every other one: training keeps pairs of the kinds that only long pairs have.
-    harder = stock.take((i for i in longest[::2] if sizes[i] > middle), count // 2)
+    sources, sizes = [len(pair.source) for pair in pairs], [size(pair.target) for pair in pairs]
+    longest = _longest(order, sizes, sources)
+    harder = stock.take(longest, count // 2)
+    if len(longest) < count // 2:  # most targets are equally long
+        harder += stock.take(_longest(order, sources, sizes), count // 2 - len(longest))
     harder += stock.take(
         (i for i in sorted(order, key=rare.__getitem__, reverse=True) if rare[i]), count // 2
     )
@@ -82,6 +83,16 @@ def longer_pairs(pairs: Sequence[Pair], made: Sequence[Pair], size: Size = len) 
 
 def _count(pairs: Sequence[Pair]) -> int:
     return min(max(len(pairs) // SHARE, FEWEST), MOST)
+
+
+def _longest(order: Sequence[int], lengths: Sequence[int], others: Sequence[int]) -> list[int]:
+    """Pairs that are longer than the middle one, longest first. At equal lengths the others decide.
+
+    Every other one: training keeps pairs of the kinds that only long pairs have.
+    """
+    middle = sorted(lengths)[len(lengths) // 2]
+    longest = sorted(order, key=lambda i: (lengths[i], others[i]), reverse=True)
+    return [i for i in longest[::2] if lengths[i] > middle]
 
 
 class _Stock:
