@@ -206,8 +206,9 @@ def test_a_race_trains_what_it_chooses(tmp_path, monkeypatch):
     finished = run_here("train", "pairs.tsv", "--out", "model", "--ledger", "ledger.jsonl", *options)
     assert finished.code == 0, finished.err
     choice = json.loads(Path("model/choice.json").read_text())
-    assert f"{choice['winner']} (" in finished.err
     assert "what was tried" in finished.out
+    assert f"\n{choice['winner']} (" in finished.out
+    assert f"{choice['winner']} (" not in finished.err, "the reason is given once"
     tried = {run["candidate"] for run in choice["tried"]}
     assert {"taught", "words-first", "lstm"} <= tried
     assert all(run["problem"] is None for run in choice["tried"])
@@ -220,6 +221,7 @@ def test_a_race_trains_what_it_chooses(tmp_path, monkeypatch):
     Path("model").rename("moved")
     resumed = run_here("train", "--resume", "moved", "--explain-choice")  # it finds the held-out pairs again
     assert (resumed.code, "what was tried" in resumed.out) == (0, True), resumed.err
+    assert f"\n{choice['winner']} (" in resumed.out
     Path("moved").rename("model")
     again = run_here("train", "pairs.tsv", "--out", "model", *options)
     assert (again.code, "not empty" in again.err) == (2, True)

@@ -56,6 +56,12 @@ def test_it_says_what_the_model_is_for_and_what_not(card):
     assert "All words that training lacked look the same to it" in limits
 
 
+def test_one_training_pair_is_one_pair(trained):
+    metrics = json.loads((trained / "metrics.json").read_text())
+    metrics["train"]["count"] = 1
+    assert "It has learnt from 1 pair. Sentences" in model_card(Model.load(trained), metrics, EXAMPLE)
+
+
 def test_it_names_the_files(card, trained):
     files = set(re.findall(r"^\| `(.*?)` \|", card, re.M))
     assert files - {"checkpoint*.safetensors"} == {

@@ -1,5 +1,7 @@
 """Bad input to a race: what is wrong is said in one line each, and the race goes on with the rest."""
 
+from pathlib import Path
+
 import pytest
 
 from ftor.errors import FtorError
@@ -89,6 +91,48 @@ def test_other_encodings_are_read(plan):
 @pytest.mark.parametrize("rows", [ROWS[:1], ROWS[:1] * 30], ids=["one pair", "identical pairs"])
 def test_few_or_identical_pairs_are_planned_for(plan, rows):
     assert plan(*rows)[1].look.pairs["train"] == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("rows", "changes", "reason"),
+    [
+        (ROWS, {"quick": True}, "--quick"),
+        (ROWS, {"overrides": ["model.architecture=lstm"]}, "your settings leave one candidate"),
+        (ROWS[:1], {}, "1 pair found, at least 24 are needed to hold some out"),
+        (ROWS[:7], {}, "7 pairs found, at least 24 are needed to hold some out"),
+        (
+            ROWS[:1] * 30,
+            {},
+            "none of the 30 pairs can be held out: each has a source that occurs several times",
+        ),
+        ([f"a{i}\tb{i}" for i in range(30)], {}, "none of the 30 pairs can be held out"),
+    ],
+    ids=["quick", "one candidate", "one pair", "few pairs", "identical pairs", "words of one pair"],
+)
+def test_why_there_is_no_race_is_said(tmp_path, rows, changes, reason):
+    messages = Messages()
+    request = Request.new(write_lines(tmp_path / "a.tsv", *rows), **changes)
+    planned = plan_race(request, tmp_path / "run", messages)
+    assert not planned.races
+    assert planned.epochs == planned.wanted
+    assert messages.said[-1].startswith(f"no race: {reason}")
+
+
+def test_a_single_pair_is_named(plan):
+    (before, _), _ = plan("no pair", ROWS[0])
+    assert before[-1] == (
+        "a.tsv:2: this is the only training pair, so the model learns no other target; give more pairs, "
+        "for a race at least 24"
+    )
+
+
+def test_a_race_by_made_pairs_alone_says_how_long_it_takes(tmp_path):
+    """None of so few pairs are held out, but longer ones can be made of them."""
+    home = Path(__file__).parents[2] / "examples" / "home" / "train.tsv"
+    rows, messages = home.read_text("utf-8").splitlines()[:20], Messages()
+    request = Request.new(write_lines(tmp_path / "a.tsv", *rows), minutes=0.1)
+    assert plan_race(request, tmp_path / "run", messages).held_out["made longer"]
+    assert "longer than --minutes 0.1" in messages.said[0]
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,7 @@ def _race(
         data_dir,
         lambda race: Board(report, race, min(cores(), len(race.plan.contenders))),
         again,
+        explain_choice,
     )
     if choice is None:
         raise typer.Exit(1)

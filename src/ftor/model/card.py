@@ -12,7 +12,7 @@ from ftor.metrics.significance import LEVEL, share
 from ftor.model.folder import CHECKPOINT_FILE
 from ftor.model.model import Model
 from ftor.networks.decoding import LONGEST
-from ftor.reporting import percent
+from ftor.reporting import counted, percent
 from ftor.text.emphasis import MARKER
 from ftor.text.reading import Pair
 
@@ -134,8 +134,8 @@ def _limits(model: Model, metrics: dict[str, Any]) -> str:
     """What the model is not for."""
     config = model.config
     limits = [
-        f"It has learnt from {metrics['train']['count']} pairs. Sentences of another kind get an output, "
-        "too, which is probably wrong.",
+        f"It has learnt from {counted(metrics['train']['count'], 'pair')}. Sentences of another kind get an "
+        "output, too, which is probably wrong.",
         "The results are those of the pairs above. They do not carry over to other data.",
         "A well-formed output can be wrong. Check outputs before anything acts on them.",
     ]

@@ -132,11 +132,7 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
     race.mkdir(parents=True, exist_ok=True)
     found = _with_first_pretrained(look(train, dev, test, data_folder), race / "pretrained.json")
     some = allowed(found, request.overrides)
-    epochs, costs = _wanted_epochs(found, request), _costs(request, found, list(some.values()))
-    if not request.quick and (dev or len(train) >= LEAST_PAIRS):
-        epochs = _affordable(request, costs, report)
-    for finding in found.findings:
-        (report.warn if finding.warning else report.say)(finding.message(request.files))
+    costs, wanted = _costs(request, found, list(some.values())), _wanted_epochs(found, request)
     write_text(race / "request.json", request.model_dump_json(indent=2) + "\n")
     programs = _units(found, train)
     encoded = list(train) if programs is None else encode_pairs(programs, train)
@@ -163,18 +159,40 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
         rescores=costs.rescores,
         overrides=tuple(text for text in request.overrides if not _sets_epochs(text)),
         seed=request.seed,
-        epochs=epochs,
-        wanted=_wanted_epochs(found, request),
+        epochs=wanted,
+        wanted=wanted,
         pair_seconds=costs.pair_seconds,
         folder=race,
     )
     write_held_out(race, train, parts, dev, longer)
-    if not plan.races:
-        why = "--quick" if request.quick else f"{len(train)} pairs are too few to hold some out"
-        report.say(f"no race: {why}")
-        return replace(plan, epochs=plan.wanted)
-    _tell_time(plan, costs, report)
+    if plan.races:
+        plan = replace(plan, epochs=_affordable(request, costs, report))
+    for finding in found.findings:
+        (report.warn if finding.warning else report.say)(finding.message(request.files))
+    if len(train) == 1:
+        report.warn(
+            f"{request.train}:{train[0].line}: this is the only training pair, so the model learns no other "
+            f"target; give more pairs, for a race at least {LEAST_PAIRS}"
+        )
+    if plan.races:
+        _tell_time(plan, costs, report)
+    else:
+        report.say(f"no race: {_why_no_race(request, plan)}")
     return plan
+
+
+def _why_no_race(request: Request, plan: Plan) -> str:
+    count = plan.look.pairs["train"]
+    if request.quick:
+        return "--quick"
+    if len(plan.candidates) == 1:
+        return "your settings leave one candidate"
+    if count < LEAST_PAIRS:
+        return f"{counted(count, 'pair')} found, at least {LEAST_PAIRS} are needed to hold some out"
+    return (
+        f"none of the {count} pairs can be held out: each has a source that occurs several times, or a word "
+        "that no other pair has"
+    )
 
 
 def _check_files(config: Config, data_folder: Path | None) -> None:
@@ -284,6 +302,7 @@ def train_on_pairs(
     data_folder: Path | None = None,
     board: Callable[[Race], Board] | None = None,
     resume_options: Sequence[str] = (),
+    explains: bool = False,
 ) -> Choice | None:
     """Look at pairs, race candidates, and put the model of the winner into `folder`.
 
@@ -294,6 +313,7 @@ def train_on_pairs(
         data_folder: where an encoder and vectors are, if not in the usual folders.
         board: makes the board that shows the race. By default lines say how its runs end.
         resume_options: of the command that resumes the race, which is shown if it is stopped.
+        explains: whether the caller shows the reason of the choice.
 
     Returns:
         What was chosen, or None if Ctrl-C stopped the race. The same call continues it.
@@ -307,7 +327,8 @@ def train_on_pairs(
         command = shlex.join(["ftor", "train", "--resume", str(folder), *resume_options])
         report.say(f"stopped; to resume: {command}")
         return None
-    (report.say if choice.kept else report.warn)(choice.reason)
+    if not (choice.kept and explains):
+        (report.say if choice.kept else report.warn)(choice.reason)
     report.say(f"model in {folder}")
     warn_of_left_out(request, race.plan.look, report)
     return choice

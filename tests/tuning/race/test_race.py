@@ -616,7 +616,12 @@ def test_quick_trains_the_first_candidate_once(tmp_path):
     plan = make_plan(tmp_path, quick=True)
     race, started = raced(plan, lambda entry: 0.5)
     assert [(entry.candidate, entry.final) for entry in started] == [("taught", True)]
-    assert Choice.of(race).promised is None
+    choice = Choice.of(race)
+    assert choice.promised is None
+    card = tmp_path / "README.md"
+    card.write_text("# pairs\n")
+    choice.write(tmp_path)
+    assert card.read_text() == f"# pairs\n\n## How the settings were chosen\n\n{choice.reason}\n"
 
 
 def test_what_the_user_sets_is_in_every_run_and_equal_candidates_are_one(tmp_path):

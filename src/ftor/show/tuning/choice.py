@@ -9,7 +9,13 @@ from ftor.tuning.race.choice import Choice
 
 
 def choice_table(choice: Choice) -> Group:
-    """Return a table of what was tried and what each gave, and below it what the candidates are."""
+    """Return a table of what each candidate gave, then why the winner won, and what the candidates are.
+
+    Without a race there is only the reason.
+    """
+    reason = Text(choice.reason)
+    if not choice.rows:
+        return Group(reason)
     pairs = ", ".join(f"{count} {kind}" for kind, count in choice.held_out.items() if count)
     table = Table(title=f"what was tried (held-out pairs: {pairs or 'none'})", title_justify="left")
     candidate, _, *others = choice.columns
@@ -26,4 +32,4 @@ def choice_table(choice: Choice) -> Group:
     legend = Table.grid(padding=(0, 2))
     for name, meaning in meanings.items():
         legend.add_row(Text(name), Text(meaning))
-    return Group(table, legend)
+    return Group(table, reason, legend)

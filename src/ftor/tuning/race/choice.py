@@ -105,9 +105,10 @@ class Choice(Record):
         """Write the choice into a model folder, and its table into the model card."""
         write_text(folder / CHOICE_FILE, self.model_dump_json(indent=2) + "\n")
         card = folder / "README.md"
-        table = "\n".join(f"| {' | '.join(row)} |" for row in [self.columns, ["---"] * 5, *self.rows])
-        section = f"\n## How the settings were chosen\n\n{self.reason}\n\n{table}\n"
-        write_text(card, card.read_text("utf-8") + section)
+        rows = [self.columns, ["---"] * 5, *self.rows] if self.rows else []
+        table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
+        section = f"## How the settings were chosen\n\n{self.reason}\n" + (table and f"\n{table}")
+        write_text(card, f"{card.read_text('utf-8')}\n{section}")
 
     @property
     def reason(self) -> str:
