@@ -19,7 +19,7 @@ def make(options: argparse.Namespace) -> None:
         folder = options.out / name
         if name in overnight.NAMES:
             data = Path(os.environ.get("FTOR_DATA", "data")) / "overnight"
-            said = overnight.write(name.removeprefix(overnight.PREFIX), data, folder)
+            said = overnight.write(name, data, folder)
         else:
             task = battery.find(name, options.variant)
             task.write(folder, options.seed)

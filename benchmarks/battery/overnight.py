@@ -1,4 +1,4 @@
-"""Size splits of the overnight domains: training on small programs, test on larger ones."""
+"""The overnight domains: as published, and split by size, with larger programs in the test."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,8 @@ from ftor.text.programs.units import Tree
 from ftor.text.reading import read_pairs, write_pairs
 
 DOMAINS = ("blocks", "housing", "restaurants")
-PREFIX = "overnight-size-"
-NAMES: tuple[str, ...] = tuple(f"{PREFIX}{domain}" for domain in DOMAINS)
+PUBLISHED, BY_SIZE = "overnight-", "overnight-size-"
+NAMES: tuple[str, ...] = tuple(f"{prefix}{domain}" for prefix in (PUBLISHED, BY_SIZE) for domain in DOMAINS)
 NODES = UnitSettings(share=2, child_share=2)
 """Nothing is joined."""
 SHARE = 0.6
@@ -74,17 +74,21 @@ def _label(programs: Programs, tree: Tree) -> str:
     return " ".join(programs.name(node.unit).partition("/")[0] for node in nodes)
 
 
-def write(domain: str, data: Path, folder: Path) -> str:
-    """Write train.tsv and test.tsv of a domain whose files are in `data`; return what was done."""
+def write(name: str, data: Path, folder: Path) -> str:
+    """Write train.tsv and test.tsv of a task. The files of its domain are in `data`. Return what was done."""
+    domain = name.rpartition("-")[2]
     files = [data / f"{domain}.{part}.tsv" for part in ("train", "test")]
     if not all(file.is_file() for file in files):
         return f"skipped: no {files[0]}; set FTOR_DATA to the folder that has overnight/"
-    pairs = [(" ".join(pair.source), pair.target_text) for file in files for pair in read_pairs(file)]
-    train, test, most = size_split(pairs)
+    train, test = ([(" ".join(pair.source), pair.target_text) for pair in read_pairs(file)] for file in files)
+    said = f"{len(train)} training pairs, {len(test)} test pairs, as published"
+    if name.startswith(BY_SIZE):
+        train, test, most = size_split([*train, *test])
+        said = (
+            f"{len(train)} training pairs of at most {most} nodes, {len(test)} test pairs of more, "
+            f"{len(within_reach(train, test))} of them without a parent and a child that training never has "
+            "together"
+        )
     write_pairs(train, folder / TRAIN)
     write_pairs(test, folder / TEST)
-    reach = len(within_reach(train, test))
-    return (
-        f"{len(train)} training pairs of at most {most} nodes, {len(test)} test pairs of more, "
-        f"{reach} of them without a parent and a child that training never has together"
-    )
+    return said

@@ -13,6 +13,7 @@ from battery.formulas import PRECEDENCE, infix
 from battery.letters import english, turkish
 from battery.task import Pairs, Task, words
 from ftor.grammar import Grammar
+from ftor.text.reading import read_pairs, write_pairs
 
 TASKS = [pytest.param(task, id=f"{task.name}-{task.variant}") for task in battery.TASKS]
 
@@ -105,6 +106,20 @@ def test_size_splits_train_on_the_smaller_programs():
     train, test, most = overnight.size_split([*large, *small, *unknown])
     assert (train, test) == (small, large)
     assert most < 4
+
+
+def test_overnight_tasks_have_the_published_pairs_or_larger_programs_in_the_test(tmp_path: Path):
+    pairs = [(f"{n} of these", f"(f a{n % 3})" if n % 2 else f"(f (f a{n % 3}))") for n in range(12)]
+    for part, some in (("train", pairs[:8]), ("test", pairs[8:])):
+        write_pairs(some, tmp_path / f"blocks.{part}.tsv")
+    for name in ("overnight-blocks", "overnight-size-blocks"):
+        (tmp_path / name).mkdir()
+        overnight.write(name, tmp_path, tmp_path / name)
+    for part in ("train", "test"):
+        published = read_pairs(tmp_path / f"blocks.{part}.tsv")
+        assert read_pairs(tmp_path / "overnight-blocks" / f"{part}.tsv") == published
+    larger = {pair.target_text for pair in read_pairs(tmp_path / "overnight-size-blocks" / "test.tsv")}
+    assert larger == {"(f (f a0))", "(f (f a1))", "(f (f a2))"}
 
 
 def test_make_writes_the_pairs(
