@@ -72,3 +72,25 @@ def test_targets_that_the_grammar_does_not_derive_are_counted(tmp_path):
     reason = f"derives 0 of 2 targets; the first that it does not derive is {path}:1: {why}"
     assert reason in " ".join(none.err.split())
     assert "0 recombined pairs" not in none.err
+
+
+COMMANDS = [f"open the {room} {thing}\t{{}}" for room in ("hall", "attic") for thing in ("door", "blind")]
+
+
+def test_one_very_deep_program_does_not_stop_it(tmp_path):
+    rows = [row.format(f"(f (open {' '.join(row.split()[2:4])}))") for row in COMMANDS]
+    deep = "open all\t" + "(f " * 2_000 + "a" + ")" * 2_000
+    finished = run_here("data", "recombine", write_lines(tmp_path / "a.tsv", *rows, deep), "--count", "5")
+    assert finished.code == 0
+
+
+def test_a_target_too_deep_for_the_trees_of_a_grammar_is_named(tmp_path):
+    grammar = tmp_path / "open.cfg"
+    words = ["Room : hall | attic", "Thing : door | blind"]
+    grammar.write_text("\n".join(["Do -> 'f' Do | 'open' Thing Room | 'a'", *words]), "utf-8")
+    rows = [row.format(f"f open {' '.join(row.split()[3:1:-1])}") for row in COMMANDS]
+    deep = "open all\t" + "f " * 2_000 + "a"
+    path = write_lines(tmp_path / "a.tsv", *rows, deep)
+    finished = run_here("data", "recombine", path, "--count", "5", "--grammar", grammar)
+    assert finished.code == 1
+    assert "line 5: it is nested too deeply" in finished.err

@@ -35,6 +35,17 @@ def test_nodes_are_spans_of_units(programs):
     ]
 
 
+@pytest.mark.parametrize(
+    "text", ["(f " * 10_000 + "a" + ")" * 10_000, "[" * 10_000 + "]" * 10_000], ids=["heads", "lists"]
+)
+def test_deep_programs_have_nodes(text):
+    programs = Programs.learn([text])
+    units = programs.encode(text)
+    nodes = read_nodes(units, programs)
+    assert len(nodes) == len(units) - units.count(")")
+    assert (nodes[0].start, nodes[0].end) == (0, len(units))
+
+
 @pytest.mark.parametrize("units", [["list"], ["cups", "pots"], []])
 def test_units_that_are_not_one_tree_are_refused(programs, units):
     with pytest.raises(ProgramError, match="not one tree"):

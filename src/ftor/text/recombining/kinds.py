@@ -8,7 +8,7 @@ from ftor.grammar.nesting import is_missing
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.programs.codec import CLOSE_NAME
 from ftor.text.programs.nodes import Child, Node, Units
-from ftor.text.programs.units import REST, Symbol, owners, slots
+from ftor.text.programs.units import REST, SLOT, Symbol, owners, slots
 
 Context = tuple[Units, Units] | tuple[str, int]
 Slot = tuple[str, int]
@@ -20,6 +20,8 @@ Shape = tuple[int, ...]
 SHARED = 2
 """So many shared contexts make two bases one kind."""
 ROOT: Slot = ("", 0)
+_END = "end"
+"""Stands behind the slots of a node."""
 MODIFIER = ""
 """Stands for all units that modify subtrees of their own kind."""
 EXPECTED = 3.0
@@ -29,27 +31,29 @@ EXPECTED = 3.0
 def read_nodes(target: Sequence[str], programs: Programs) -> list[Node]:
     """The nodes of a program in prefix order. Raises `ProgramError` if the units are not one tree."""
     nodes: list[Node] = []
+    waiting: list[tuple[Node | None, int, str]] = [(None, 0, SLOT)]  # a loop: programs can be very deep
     at = 0
-
-    def read(parent: Node | None, slot: int, is_item: bool) -> None:
-        nonlocal at
-        if at == len(target) or target[at] == CLOSE_NAME:
+    while waiting:
+        parent, slot, kind = waiting.pop()
+        if parent is not None and kind == _END:
+            parent.end = at
+            continue
+        ends = at >= len(target) or target[at] == CLOSE_NAME
+        if kind == REST and ends:
+            at += 1
+            continue
+        if ends:
             raise ProgramError(f"not one tree: {' '.join(target)}")
         node = Node(target[at], at)
         nodes.append(node)
-        if parent is not None:
-            parent.children.append(Child(slot, is_item, node))
         at += 1
-        for number, kind in enumerate(slots(programs.unit(node.unit))):
-            if kind != REST:
-                read(node, number, False)
-                continue
-            while at < len(target) and target[at] != CLOSE_NAME:
-                read(node, number, True)
-            at += 1
-        node.end = at
-
-    read(None, 0, False)
+        if parent is not None:
+            parent.children.append(Child(slot, kind == REST, node))
+        waiting += [(parent, slot, REST)] * (kind == REST)
+        waiting.append((node, 0, _END))
+        waiting += reversed(
+            [(node, number, kind) for number, kind in enumerate(slots(programs.unit(node.unit)))]
+        )
     if at != len(target):
         raise ProgramError(f"not one tree: {' '.join(target)}")
     return nodes

@@ -87,11 +87,8 @@ class Recombiner:
         usual = usual_items(trees) if grow_lists else 0
         linked = link_without(pairs, separators, iterations)
         for pair, nodes, links in zip(pairs, trees, linked, strict=True):
-            places = (
-                list(find_places(pair.target, nodes, links, self._kinds))
-                if links.are_sure(range(len(pair.target)))
-                else []
-            )
+            are_sure = links.are_sure(range(len(pair.target)))
+            places = list(find_places(pair.target, nodes, links, self._kinds)) if are_sure else []
             if isinstance(programs, Programs):
                 self._add_wraps(pair, nodes, places, links)
             if grow_lists:
@@ -122,9 +119,12 @@ class Recombiner:
                     self._wraps.add_part(pair, nodes[0], place)
 
     def _read(self, pair: Pair) -> list[Node]:
-        if isinstance(self._programs, GrammarTrees):
+        if isinstance(self._programs, Programs):
+            return read_nodes(pair.target, self._programs)
+        try:
             return self._programs.nodes(pair.target, pair.source)
-        return read_nodes(pair.target, self._programs)
+        except ProgramError as error:
+            raise ProgramError(f"line {pair.line}: {error}") from None
 
     def draw(self, count: int, seed: int, larger: float = LARGER) -> list[Pair]:
         """Recombined pairs with different sources, none of them one of training. At most `count`.
