@@ -262,3 +262,12 @@ def test_recombined_programs_are_added_to_training_pairs_and_not_to_dev(load):
     assert len(added) == round(0.5 * len(plain.train))
     assert not {pair.source for pair in added} & {pair.source for pair in plain.train}
     assert any(text.startswith(f"{len(added)} pairs are put together") for text in report.said)
+
+
+def test_programs_are_read_with_given_arities(load):
+    texts = "and x not y", "and not x y", "not and x y"
+    settings = {"data.programs": "auto", "data.arities": "and:2 not:1"}
+    loaded = load(
+        Messages(), settings, train="".join(f"a b\t{text}\n" for text in texts), dev=f"a\t{texts[0]}\n"
+    )
+    assert loaded.programs.notation.arities == {"and": 2, "not": 1, "x": 0, "y": 0}

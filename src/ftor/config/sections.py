@@ -53,6 +53,9 @@ class DataConfig(Section):
         description="the notation of targets that are read as trees; auto finds it; tokens: no trees; "
         "grammar: the words of each rule of decoding.grammar are one unit",
     )
+    arities: str = Field(
+        "", description="prefix order: symbols and how many arguments they take, such as `and:2 not:1`"
+    )
     unit_share: float = Field(0.98, gt=0, description="share of parents that join with a child; 2: none")
     unit_child_share: float = Field(
         0.98, gt=0, description="share of children that join with their parent; 2: none"
@@ -66,6 +69,33 @@ class DataConfig(Section):
             if name not in FORMS:
                 raise ValueError(f"expected some of {', '.join(FORMS)}, found {name!r}")
         return names
+
+    @field_validator("arities")
+    @classmethod
+    def _arities_are_numbers(cls, text: str) -> str:
+        seen = set[str]()
+        for pair in text.split():
+            symbol, _, arity = pair.rpartition(":")
+            if not symbol or not arity.isdecimal():
+                raise ValueError(
+                    f"expected symbols with their numbers of arguments, such as 'and:2 not:1', found {pair!r}"
+                )
+            if symbol in seen:
+                raise ValueError(f"expected each symbol once, found {symbol!r} twice")
+            seen.add(symbol)
+        return text
+
+    @model_validator(mode="after")
+    def _arities_have_a_use(self) -> Self:
+        if self.arities and self.programs not in ("auto", "prefix"):
+            raise ValueError(f'arities: expected programs = "prefix" or "auto", found "{self.programs}"')
+        return self
+
+    @property
+    def arity_of(self) -> dict[str, int] | None:
+        """The number of arguments of each symbol in `arities`. None if they are to be found."""
+        pairs = [pair.rpartition(":") for pair in self.arities.split()]
+        return {symbol: int(arity) for symbol, _, arity in pairs} or None
 
 
 class TrainingConfig(Section):

@@ -183,3 +183,27 @@ def test_a_unit_is_shown_as_people_write_it():
     assert shown(rows[1], rows) == ["(f (and …) …)", "a", "b", ")", "2"]
     calls = ["f(g(a),b)", "f(g(b),c)", "f(g(c),'new york')"]
     assert shown(calls[2], calls) == ["f(…,…)", "g(…)", "c", "'…'", "new", "york", ")"]
+
+
+def test_given_arities_are_used_where_others_fit_too():
+    """With `not` and `and`, both may take one argument, or one none and the other two."""
+    texts = ["not and x y", "and not x y", "and x not y"]
+    programs = Programs.learn(texts, settings=UnitSettings(count=100), arities={"not": 1, "and": 2})
+    assert programs.notation.arities == {"not": 1, "and": 2, "x": 0, "y": 0}
+    assert [node.children for node in programs.notation.read("and x not y")] == [2, 0, 1, 0]
+    units = Programs.from_dict(json.loads(json.dumps(programs.to_dict()))).encode("and y not z")
+    assert units == ["and", "y", "not", "z"]
+
+
+@pytest.mark.parametrize(
+    ("arities", "notation", "problem"),
+    [
+        ({"and": 2}, None, r"line 2: not one tree in prefix order; .*taken for leaves: 'not', 'x'$"),
+        ({"and": -1}, "prefix", "expected 0 or more arguments of 'and', found -1"),
+        ({"and": "2"}, "prefix", "expected 0 or more arguments of 'and', found '2'"),
+        ({"and": 2}, "calls", "only prefix order has them, found 'calls'"),
+    ],
+)
+def test_arities_that_do_not_fit_are_refused(arities, notation, problem):
+    with pytest.raises(ProgramError, match=problem):
+        Programs.learn(["and x y", "not x"], notation, arities=arities)

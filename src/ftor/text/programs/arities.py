@@ -1,4 +1,4 @@
-"""Finds the number of arguments of each symbol from programs in prefix order without brackets."""
+"""The number of arguments of each symbol of programs in prefix order without brackets: found, or given."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -56,6 +56,31 @@ def solve_arities(programs: Sequence[Sequence[str]]) -> dict[str, int]:
             continue
         stack += [settled | {unknown: arity} for arity in (3, 2, 0, 1)]
     raise ProgramError("no number of arguments for each symbol makes every target one tree in prefix order")
+
+
+def check_arities(arities: Mapping[str, int], notation: str) -> None:
+    """Raise `ProgramError` if given numbers of arguments are no numbers, or the notation has none."""
+    if notation != "prefix":
+        raise ProgramError(f"arities: only prefix order has them, found {notation!r}")
+    for symbol, arity in arities.items():
+        if not isinstance(arity, int) or arity < 0:
+            raise ProgramError(f"arities: expected 0 or more arguments of {symbol!r}, found {arity!r}")
+
+
+def with_leaves(arities: Mapping[str, int], programs: Sequence[Sequence[str]]) -> dict[str, int]:
+    """Given numbers of arguments, and 0 for all other symbols.
+
+    Raises `ProgramError` if a program is not one tree. It names the line, from 1, and the other symbols.
+    """
+    known = dict.fromkeys((symbol for program in programs for symbol in program), 0) | dict(arities)
+    for line, program in enumerate(programs, 1):
+        if not _is_one_tree(program, known):
+            missing = ", ".join(repr(symbol) for symbol in dict.fromkeys(program) if symbol not in arities)
+            raise ProgramError(
+                f"line {line}: not one tree in prefix order; without a number of arguments, and taken for "
+                f"leaves: {missing or 'none'}"
+            )
+    return known
 
 
 def _is_one_tree(tokens: Sequence[str], arities: Mapping[str, int]) -> bool:

@@ -118,6 +118,7 @@ class Programs:
         notation: str | None = None,
         settings: UnitSettings | None = None,
         copied: Collection[str] = (),
+        arities: Mapping[str, int] | None = None,
     ) -> Self:
         """Learn everything from training targets.
 
@@ -126,12 +127,14 @@ class Programs:
             notation: the name of a notation; found from the targets if None.
             settings: when units are joined.
             copied: words that are copied from sources. They stay units of their own.
+            arities: the number of arguments of each symbol of prefix order that takes some. They are found
+                from the targets if None.
 
         Raises:
             ProgramError: if the targets are not programs; says which line and why.
         """
-        if notation is not None:
-            how, read = learn_and_read(notation, targets)
+        if notation is not None or arities is not None:
+            how, read = learn_and_read(notation or "prefix", targets, arities)
         else:
             known, read, reasons = _find(targets)
             if known is None:

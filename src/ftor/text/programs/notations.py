@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 from typing import TypeVar
 
-from ftor.text.programs.arities import solve_arities
+from ftor.text.programs.arities import check_arities, solve_arities, with_leaves
 from ftor.text.programs.parsing import (
     CLOSING,
     LEXERS,
@@ -101,7 +101,8 @@ def learn(name: str, texts: Sequence[str], arities: Mapping[str, int] | None = N
     Args:
         name: one of `NOTATIONS`.
         texts: programs, all of which are to come back to the letter.
-        arities: in prefix order, the number of children of each symbol; found from the texts if None.
+        arities: in prefix order, the number of children of each symbol that has some; found from the texts if
+            None.
 
     Raises:
         ProgramError: names the line, from 1, of the first text that would not come back, and says why.
@@ -118,10 +119,14 @@ def learn_and_read(
         raise ProgramError(f"notation: {name!r} is not one of {', '.join(NOTATIONS)}")
     if texts and name != "prefix":
         _named(1, Notation(name).read, texts[0])  # most other notations are refused at once
+    if arities is not None:
+        check_arities(arities, name)
     lexed, spacing = _learn_spacing(name, texts)
-    if name == "prefix" and arities is None:
-        arities = solve_arities([[text for _, text in lexemes] for lexemes in lexed])
-    notation = Notation(name, spacing, dict(arities or {}))
+    known: Mapping[str, int] = {}
+    if name == "prefix":
+        symbols = [[text for _, text in lexemes] for lexemes in lexed]
+        known = solve_arities(symbols) if arities is None else with_leaves(arities, symbols)
+    notation = Notation(name, spacing, dict(known))
     programs = [_named(line, notation._parse, lexemes) for line, lexemes in enumerate(lexed, 1)]
     for line, (text, lexemes, program) in enumerate(zip(texts, lexed, programs, strict=True), 1):
         if _lexemes(name, program) == lexemes:  # the same lexemes have the same spaces

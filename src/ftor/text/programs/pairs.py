@@ -72,6 +72,7 @@ def learn_programs(
     settings: UnitSettings,
     copying: bool,
     grammar: Grammar | None = None,
+    arities: Mapping[str, int] | None = None,
 ) -> Learned:
     """Learn the units of the training targets, if all of them can be written in units.
 
@@ -83,7 +84,10 @@ def learn_programs(
         settings: when units are joined.
         copying: whether the model copies. Words of sources then stay units of their own.
         grammar: whose rules make units. `GRAMMAR` needs it.
+        arities: the number of arguments of each symbol of prefix order that takes some, if they are known.
     """
+    if notation == AUTO and arities is not None:
+        notation = "prefix"
     train = splits["train"]
     copied = {word for pair in train for word in pair.source} if copying else set()
     targets = [target_text(pair, notation in (TOKENS, GRAMMAR)) for pair in train]
@@ -94,7 +98,8 @@ def learn_programs(
         elif notation == TOKENS:
             units = TokenUnits.learn(targets, settings, copied)
         else:
-            units = Programs.learn(targets, None if notation == AUTO else notation, settings, copied)
+            name = None if notation == AUTO else notation
+            units = Programs.learn(targets, name, settings, copied, arities)
     except ProgramError as error:
         if notation == AUTO:
             return Learned(None, f"they are no programs:\n{_indented(str(error))}")
