@@ -87,3 +87,10 @@ def test_a_unit_is_shown_as_its_tokens():
     (name, _) = units.encode("a b c")
     assert units.show(name) == "a b"
     assert units.show("copied") == "copied"
+
+
+def test_tokens_that_are_apart_are_never_in_one_unit():
+    targets = ["place mount mckinley high", "river mount mckinley low"] * 5
+    units = TokenUnits.learn(targets, apart={("mount", "mckinley")})
+    assert units.encode(targets[0]) == ["place", "mount", "mckinley", "high"]
+    assert TokenUnits.learn(targets).encode(targets[0]) == ["place", "mount·mckinley", "high"]

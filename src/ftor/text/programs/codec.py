@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from ftor.text.programs.heads import Head, curried_heads, list_heads, uncurried
+from ftor.text.programs.names import Neighbours, words_of_names
 from ftor.text.programs.notations import Notation, learn_and_read
 from ftor.text.programs.parsing import NAME_KINDS, Node, Program, ProgramError
 from ftor.text.programs.units import (
@@ -119,6 +120,7 @@ class Programs:
         settings: UnitSettings | None = None,
         copied: Collection[str] = (),
         arities: Mapping[str, int] | None = None,
+        neighbours: Collection[Neighbours] = (),
     ) -> Self:
         """Learn everything from training targets.
 
@@ -129,6 +131,8 @@ class Programs:
             copied: words that are copied from sources. They stay units of their own.
             arities: the number of arguments of each symbol of prefix order that takes some. They are found
                 from the targets if None.
+            neighbours: adjacent words that are adjacent in sources, too. In prefix order, words of names stay
+                units of their own.
 
         Raises:
             ProgramError: if the targets are not programs; says which line and why.
@@ -149,7 +153,9 @@ class Programs:
         for text, tree in trees.items():
             roots[tree] += counts[text]
         singles = dict.fromkeys(tree.unit for tree in forest.trees)
-        codec.fragments = learn_units(forest, roots, settings or UnitSettings(), frozenset(copied))
+        names = words_of_names(neighbours, how.arities) if how.name == "prefix" else frozenset[str]()
+        never = frozenset(unit for unit in singles if _stays_alone(unit, copied, names))
+        codec.fragments = learn_units(forest, roots, settings or UnitSettings(), never)
         for text, tree in trees.items():
             codec._encoded[text] = [codec.name(unit) for unit in flatten(tree)]
         for unit in singles:
@@ -313,6 +319,14 @@ class Programs:
         if symbol.kind in ("apply", "curried") and symbol.text in self.several:
             return f"{symbol.text}/{symbol.arity}"
         return f"{symbol.text}:" if symbol.kind == "key" else symbol.text
+
+
+def _stays_alone(unit: Unit, copied: Collection[str], names: Collection[str]) -> bool:
+    """Whether a unit of a single node is a copied leaf, a word in quotes or of a name."""
+    symbol = unit[0]
+    assert isinstance(symbol, Symbol)
+    is_leaf = len(unit) == 1
+    return symbol.text in names or (is_leaf and (symbol.text in copied or symbol.kind == "word"))
 
 
 def _nodes(unit: Unit, fillers: Sequence[str]) -> list[Node]:

@@ -8,6 +8,7 @@ from ftor.grammar import Grammar
 from ftor.reporting import Report
 from ftor.text.linking import named_apart
 from ftor.text.programs.codec import Programs
+from ftor.text.programs.names import neighbours_in_sources
 from ftor.text.programs.parsing import ProgramError
 from ftor.text.programs.rules import GRAMMAR, RuleUnits
 from ftor.text.programs.tokens import TOKENS, TokenUnits
@@ -91,15 +92,17 @@ def learn_programs(
     train = splits["train"]
     copied = {word for pair in train for word in pair.source} if copying else set()
     targets = [target_text(pair, notation in (TOKENS, GRAMMAR)) for pair in train]
+    words = zip((pair.source for pair in train), map(str.split, targets), strict=True)
+    neighbours = neighbours_in_sources(words)
     units: TargetUnits
     try:
         if notation == GRAMMAR and grammar is not None:
             units = RuleUnits.learn_rules(targets, grammar, settings, named_apart(train, ITERATIONS))
         elif notation == TOKENS:
-            units = TokenUnits.learn(targets, settings, copied)
+            units = TokenUnits.learn(targets, settings, copied, neighbours)
         else:
             name = None if notation == AUTO else notation
-            units = Programs.learn(targets, name, settings, copied, arities)
+            units = Programs.learn(targets, name, settings, copied, arities, neighbours)
     except ProgramError as error:
         if notation == AUTO:
             return Learned(None, f"they are no programs:\n{_indented(str(error))}")

@@ -39,7 +39,11 @@ class TokenUnits:
 
     @classmethod
     def learn(
-        cls, targets: Sequence[str], settings: UnitSettings | None = None, copied: Collection[str] = ()
+        cls,
+        targets: Sequence[str],
+        settings: UnitSettings | None = None,
+        copied: Collection[str] = (),
+        apart: Collection[tuple[str, str]] = (),
     ) -> Self:
         """Join adjacent units in rounds while the left one predicts the right one and the other way round.
 
@@ -48,6 +52,7 @@ class TokenUnits:
             settings: when a pair is predictable. The left unit is the parent, the right one the child. Both
                 shares have to be reached. A share above 1 leaves its direction out.
             copied: words that are copied from sources. They stay units of their own, like words in quotes.
+            apart: adjacent tokens that are never in one unit, such as those of names.
         """
         settings = settings or UnitSettings()
         counts = Counter(tuple(target.split()) for target in targets)
@@ -59,7 +64,7 @@ class TokenUnits:
         rounds: list[Pairs] = []
         none = min(settings.share, settings.child_share) > 1
         while len(rounds) < settings.rounds and not none:
-            pairs = _predictable(sequences, counts, settings, never)
+            pairs = _predictable(sequences, counts, settings, never, apart)
             if not pairs:
                 break
             rounds.append(pairs)
@@ -137,6 +142,7 @@ def _predictable(
     counts: Mapping[TokenUnit, int],
     settings: UnitSettings,
     never: Collection[str],
+    apart: Collection[tuple[str, str]],
 ) -> Pairs:
     units, found = Counter[TokenUnit](), Counter[tuple[TokenUnit, TokenUnit]]()
     for target, sequence in sequences.items():
@@ -154,6 +160,8 @@ def _predictable(
         if not (forward and backward) or left in rights or right in lefts or left == right:
             continue
         if left[0] in never or right[0] in never:  # such words are in no longer unit
+            continue
+        if (left[-1], right[0]) in apart:
             continue
         pairs.add((left, right))
         lefts.add(left)

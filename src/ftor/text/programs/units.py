@@ -196,7 +196,7 @@ class _Statistics:
 
 
 def learn_units(
-    forest: Forest, roots: Mapping[Tree, int], settings: UnitSettings, never: frozenset[str] = frozenset()
+    forest: Forest, roots: Mapping[Tree, int], settings: UnitSettings, never: frozenset[Unit] = frozenset()
 ) -> Fragments:
     """Join units in rounds until no pair is predictable. `forest` is changed.
 
@@ -204,7 +204,7 @@ def learn_units(
         forest: the programs.
         roots: how often each program occurs.
         settings: when a pair is predictable.
-        never: texts of leaves that are not joined, such as words that are copied from the source.
+        never: units that are not joined with their parents, such as words that are copied from the source.
     """
     rounds: list[Joins] = []
     while len(rounds) < settings.rounds:
@@ -246,7 +246,7 @@ def _count(trees: Sequence[Tree], roots: Mapping[Tree, int]) -> _Statistics:
     return statistics
 
 
-def _predictable(statistics: _Statistics, settings: UnitSettings, never: frozenset[str]) -> Joins:
+def _predictable(statistics: _Statistics, settings: UnitSettings, never: frozenset[Unit]) -> Joins:
     joins: Joins = {}
     parents, children = set[Unit](), set[Unit]()
     ranked = sorted(statistics.pairs.items(), key=lambda item: (-item[1], repr(item[0])))
@@ -257,13 +257,7 @@ def _predictable(statistics: _Statistics, settings: UnitSettings, never: frozens
         upward = count >= settings.child_share * statistics.units[child]
         if not (downward or upward) or parent in children or child in parents or parent == child:
             continue
-        if len(parent) + len(child) > LARGEST:
-            continue
-        if (
-            len(child) == 1
-            and isinstance(child[0], Symbol)
-            and (child[0].text in never or child[0].kind == "word")
-        ):
+        if len(parent) + len(child) > LARGEST or child in never:
             continue
         if joins.setdefault(parent, (slot, {}))[0] == slot:
             joins[parent][1][child] = join(parent, slot, child)
