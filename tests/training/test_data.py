@@ -2,11 +2,14 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from ftor.config import Config
+from ftor.grammar import Grammar
 from ftor.reporting import Report
+from ftor.text.programs.grammars import over_units
 from ftor.text.reading import DataError
 from ftor.training import data
 from ftor.training.data import load_training_data
@@ -271,3 +274,14 @@ def test_programs_are_read_with_given_arities(load):
         Messages(), settings, train="".join(f"a b\t{text}\n" for text in texts), dev=f"a\t{texts[0]}\n"
     )
     assert loaded.programs.notation.arities == {"and": 2, "not": 1, "x": 0, "y": 0}
+
+
+def test_alternatives_that_the_compiled_grammar_is_without_are_named(load):
+    programs = "a\t(f (g x))\na\t(f (g y))\n" * 5
+    loaded = load(Messages(), TRANSDUCER | {"data.programs": "auto"}, train=programs, dev=programs)
+    rules = Grammar.parse("S -> '(' 'f' G ')'\nG -> '(' 'g' X ')' | '(' 'h' X ')'\nX : x | y", "my.cfg")
+    report, grammar = Messages(), over_units(rules, loaded.programs)
+    model = SimpleNamespace(grammar=grammar, uses_grammar=True, derives=lambda target, source: True)
+    data.check_grammar(model, loaded, report)
+    expected = "my.cfg: left out, because training has no such programs: G -> '(' 'h' X ')'"
+    assert report.warned == [expected]

@@ -251,6 +251,14 @@ class TestGrammar:
         wanted += f"{data}/train.tsv:1: {first}"
         assert (finished.code, wanted in finished.err.replace("\n", " ")) == (0, True)
 
+    def test_none_is_inferred_from_plain_tokens_and_a_warning_says_so(self, data, tmp_path):
+        settings = {"decoding.grammar": "infer", "training.epochs": 1}
+        finished = run_here(*train_arguments(data, tmp_path / "run", settings))
+        wanted = (
+            "decoding.grammar: a grammar is only inferred from programs, and the targets are plain tokens"
+        )
+        assert (finished.code, wanted in " ".join(finished.err.split())) == (0, True)
+
     def test_an_autoregressive_decoder_does_not_use_its_rules(self, data, tmp_path):
         settings = {"decoding.grammar": "geo", "training.epochs": 1, "model.decoder": "autoregressive"}
         finished = run_here(*train_arguments(data, tmp_path / "run", settings))

@@ -18,6 +18,7 @@ from ftor.text.comparing import looks_swapped, same_pairs
 from ftor.text.copying import Copying
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import UnitSettings
+from ftor.text.programs.grammars import left_out
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.programs.rules import GRAMMAR, RuleUnits
 from ftor.text.reading import PROBLEMS_SHOWN, DataError, Pair
@@ -191,9 +192,18 @@ def wanted_alignments(config: Config, pairs: Sequence[Pair]) -> list[list[tuple[
 
 
 def check_grammar(model: Model, data: TrainingData, report: Report) -> None:
-    """Warn if the model's grammar is not used in decoding, or does not derive all training targets."""
+    """Warn of a grammar that cannot be inferred, is not used, lost alternatives, or does not derive all targets."""
     if model.grammar is None:
+        if model.config.decoding.grammar == INFER:
+            report.warn(
+                "decoding.grammar: a grammar is only inferred from programs, and the targets are plain tokens; "
+                "there is no grammar"
+            )
         return
+    if lost := left_out(model.grammar):
+        more = f", and {len(lost) - PROBLEMS_SHOWN} more" if len(lost) > PROBLEMS_SHOWN else ""
+        shown = "; ".join(lost[:PROBLEMS_SHOWN])
+        report.warn(f"{model.grammar.name}: left out, because training has no such programs: {shown}{more}")
     if not model.uses_grammar:
         report.warn(
             "decoding.grammar: an autoregressive decoder uses the words of the grammar, not its rules"

@@ -7,7 +7,7 @@ import pytest
 from ftor.grammar import Grammar, GrammarError
 from ftor.grammar.reading import Words
 from ftor.text.programs import ProgramError, Programs, UnitSettings
-from ftor.text.programs.grammars.compiling import compiled
+from ftor.text.programs.grammars.compiling import compiled, left_out
 from oracles.grammar import language, write
 
 SETTINGS = UnitSettings(count=2)
@@ -207,6 +207,42 @@ def test_prefix_words_that_training_lacks_are_left_out():
     grammar = compiled(Grammar.parse("S -> 'f' S S | 'g' S | 'new' S | 'a' | 'c'"), programs)
     assert "Left out, because training has no such programs: S -> 'new' S" in grammar.text
     assert grammar.accepts(programs.encode("f a g c"))
+
+
+@pytest.mark.parametrize(
+    ("targets", "rules", "lost"),
+    [
+        (
+            ["( f ( g a ) )", "( f b )"],
+            "S -> '(' 'f' X ')'\nX -> 'a' | 'new' | '(' 'g' X ')' | '(' 'new' X ')'",
+            ["X -> '(' 'new' X ')'"],
+        ),
+        (
+            ["( and ( or a b ) c )", "( or a ( and b c ) )"],
+            "S -> X\nX -> '(' Op X X ')' | Leaf\nOp : and | or | xor\nLeaf : a | b | d",
+            ["Op -> 'xor'"],
+        ),
+        (
+            ["( call p a b )", "( call q b )", "( call q a )", "( call p b a )"],
+            "S -> '(' 'call' 'p' X X ')' | '(' 'call' 'new' X ')'\nX : a | b",
+            ["S -> '(' 'call' 'new' X ')'"],
+        ),
+        (
+            ["f ( a , g ( b ) )", "f ( b , a )"],
+            "S -> 'f' '(' X ',' X ')'\nX -> 'a' | 'g' '(' X ')' | 'new' '(' X ')'",
+            ["X -> 'new' '(' X ')'"],
+        ),
+        (
+            ['{"f": 1}', '{"g": 2}', '{"f": 1, "g": 2}'],
+            "S -> '{' X '}'\nX -> '\"f\"' ':' N | '\"g\"' ':' N | '\"new\"' ':' N\nN : 1 | 2 | 3",
+            ["X -> '\"new\"' ':' N"],
+        ),
+    ],
+    ids=["s-expression", "heads of a rule", "curried", "calls", "json"],
+)
+def test_heads_that_training_lacks_are_left_out_and_named(targets, rules, lost):
+    programs = Programs.learn(targets * 5, settings=UnitSettings(count=100))
+    assert left_out(compiled(Grammar.parse(rules), programs)) == lost
 
 
 def test_a_grammar_over_units_stays_as_it_is():

@@ -16,6 +16,7 @@ from ftor.text.programs.codec import CLOSE_NAME, Programs
 from ftor.text.programs.grammars.phrases import Form, PhraseRules, words_of
 from ftor.text.programs.grammars.pieces import Pieces
 from ftor.text.programs.grammars.tokens import grammar_over_units
+from ftor.text.programs.grammars.unknown_heads import alternatives_without_units
 from ftor.text.programs.pairs import TargetUnits
 from ftor.text.programs.parsing import CLOSING, NAME_KINDS
 from ftor.text.programs.tokens import TokenUnits
@@ -25,6 +26,7 @@ Pattern = tuple[str | int, ...]
 """The words that a node writes, with numbers where its children stand."""
 Types = tuple[Form, ...]
 ANY_WORD = Words((), copy=True)
+LEFT_OUT = "# Left out, because training has no such programs: "
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,8 @@ def over_units(grammar: Grammar, programs: TargetUnits | None) -> Grammar:
 def compiled(grammar: Grammar, programs: Programs) -> Grammar:
     """The grammar of the same programs in units. A grammar that already derives units is given back.
 
-    Heads that training lacks have no units, so programs with such heads are left out.
+    Heads that training lacks have no units, so programs with such heads are left out. Comments name the
+    alternatives: see `left_out`.
 
     Raises:
         GrammarError: if a rule derives no whole parts of programs, or if nothing can be written in units.
@@ -62,8 +65,15 @@ def compiled(grammar: Grammar, programs: Programs) -> Grammar:
     text = _Compiler(rules, programs).text()
     if text is None:
         raise GrammarError(f"{grammar.name}: it derives no program in the units of the training programs")
-    notes = [f"# Left out, because training has no such programs: {rule}\n" for rule in rules.left_out]
+    without = dict.fromkeys([*rules.left_out, *alternatives_without_units(rules, programs)])
+    notes = [f"{LEFT_OUT}{rule}\n" for rule in without]
     return Grammar.parse("".join(notes) + text, grammar.name)
+
+
+def left_out(grammar: Grammar) -> list[str]:
+    """The alternatives that a compiled grammar is without."""
+    lines = grammar.text.splitlines()
+    return [line.removeprefix(LEFT_OUT) for line in lines if line.startswith(LEFT_OUT)]
 
 
 def _derives_units(grammar: Grammar, programs: Programs) -> bool:

@@ -121,7 +121,7 @@ class PhraseRules:
         for rule in rules:
             for form in self.alternatives[rule.name]:
                 if self.items(form) is None:
-                    raise self._error(rule.name, f"its brackets do not match: {_shown(form)}")
+                    raise self._error(rule.name, f"its brackets do not match: {shown(form)}")
 
     def _find_commas(self) -> None:
         size = -1
@@ -182,10 +182,10 @@ class PhraseRules:
                     if self._count(name, form):
                         kept.add((name, form))
                     elif sure and len(form) > 1 and self._simulate(form) is None and _has_names(form):
-                        raise self._error(name, f"the tree does not end where the rule ends: {_shown(form)}")
+                        raise self._error(name, f"the tree does not end where the rule ends: {shown(form)}")
         for name, form in _productions(self.alternatives):
             if (name, form) not in kept:
-                self.left_out.append(f"{name} -> {_shown(form)}")
+                self.left_out.append(f"{name} -> {shown(form)}")
         self.alternatives = {
             name: [form for form in forms if (name, form) in kept]
             for name, forms in self.alternatives.items()
@@ -238,7 +238,8 @@ def _has_names(form: Form) -> bool:
     return any(isinstance(part, str) for part in form)
 
 
-def _shown(form: Form) -> str:
+def shown(form: Form) -> str:
+    """A form as text."""
     return " ".join(map(str, form)) or "()"
 
 
