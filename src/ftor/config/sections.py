@@ -165,4 +165,7 @@ class DecodingConfig(Section):
     grammar: str | None = Field(
         None, description="a shipped grammar or a .cfg file; infer: from training programs; none: no grammar"
     )
+    generality: Literal["typed", "union", "arity"] = Field(
+        "typed", description="how many slots share a type in an inferred grammar; see docs/how-to/programs.md"
+    )
     lengths: int = Field(1, ge=1, description="k, how many output lengths are tried with the grammar")

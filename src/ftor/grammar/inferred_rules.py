@@ -130,8 +130,16 @@ class InferredRules:
                 for unit, count in sorted(some.items(), key=lambda item: (-item[1], item[0]))
             ]
             copies = sum(count for unit, count in some.items() if unit in copied)
-            lines += _rule(name, alternatives + [(COPY, copies)] * (copies > 0))
+            takes_copies = copies > 0 or self._is_open(place)
+            lines += _rule(name, alternatives + [(COPY, copies)] * takes_copies)
         return lines
+
+    def _is_open(self, place: Place) -> bool:
+        """Whether new constants of a type are like those of training: numbers, or words of names."""
+        types, units = self._types, self._units
+        constants = [unit for unit in types.fillers[place] if not units.of(unit)]
+        is_number = bool(constants) and all(unit in units.numbers for unit in constants)
+        return is_number or any((plain(unit), slot) in units.names for unit, slot in types.places[place])
 
     def _alternative(self, unit: str) -> str:
         parts: Sequence[str | int] = [plain(unit), *range(len(self._units.of(unit)))]

@@ -54,7 +54,8 @@ def infer(
         generality: how many slots share a type. "typed": slots that share a filler. "union": the same, but
             by heads: all slots that are the same argument of the same head share a type, and all units with
             the same head fill it. "arity": all slots, so that every unit fits everywhere.
-        copied: units without slots that are copied from sources. A type that has one takes `@copy`.
+        copied: units without slots that are copied from sources. A type that has one takes `@copy`, and so
+            does one of the numbers or names of `units`.
         spelling: writes the rules in words of the notation instead of units.
     """
     found = SlotCounts(programs, units, generality == "typed")

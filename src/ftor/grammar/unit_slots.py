@@ -36,6 +36,8 @@ class UnitSlots:
         labels: by slot, the text of the function or key that it belongs to, if its unit has one.
         objects: the rest slots of objects.
         keys: the key of each unit that begins with one.
+        numbers: the constants that are numbers, if new ones may be copied.
+        names: the slots of words of names, if new ones may be copied.
     """
 
     slots: Mapping[str, Sequence[str]]
@@ -46,6 +48,8 @@ class UnitSlots:
     labels: Mapping[Place, str] = field(default_factory=dict)
     objects: Collection[Place] = ()
     keys: Mapping[str, str] = field(default_factory=dict)
+    numbers: Collection[str] = ()
+    names: Collection[Place] = ()
 
     def of(self, unit: str) -> Sequence[str]:
         """The slots of a unit, whatever the kinds of the objects that it opens."""

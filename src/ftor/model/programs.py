@@ -31,7 +31,8 @@ def training_grammar(config: Config, pairs: Sequence[Pair], programs: TargetUnit
         return None
     if name != INFER or not isinstance(programs, Programs):
         return over_units(Grammar.read(name), programs)
-    return grammar_of(pairs, programs, Copying.of(config.data) if config.model.copies else None)
+    copying = Copying.of(config.data) if config.model.copies else None
+    return grammar_of(pairs, programs, copying, config.decoding.generality)
 
 
 def with_programs(predictions: Sequence[Prediction], programs: TargetUnits) -> list[Prediction]:

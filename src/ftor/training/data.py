@@ -192,12 +192,12 @@ def wanted_alignments(config: Config, pairs: Sequence[Pair]) -> list[list[tuple[
 
 
 def check_grammar(model: Model, data: TrainingData, report: Report) -> None:
-    """Warn of a grammar that cannot be inferred, is not used, lost alternatives, or does not derive all targets."""
+    """Warn if a grammar cannot be inferred, lacks alternatives, is not used, or does not derive a target."""
     if model.grammar is None:
         if model.config.decoding.grammar == INFER:
             report.warn(
-                "decoding.grammar: a grammar is only inferred from programs, and the targets are plain tokens; "
-                "there is no grammar"
+                "decoding.grammar: a grammar is only inferred from programs, and the targets are plain "
+                "tokens, so there is none"
             )
         return
     if lost := left_out(model.grammar):

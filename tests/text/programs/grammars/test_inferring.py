@@ -4,7 +4,9 @@ from itertools import product
 
 import pytest
 
+from ftor.config import Config
 from ftor.grammar import Grammar
+from ftor.model.programs import training_grammar
 from ftor.text.copying import Copying
 from ftor.text.programs import Programs
 from ftor.text.programs.grammars import grammar_of, inferred_grammar
@@ -107,3 +109,44 @@ def test_names_that_differ_in_case_are_copied_by_the_copy_rules(any_case):
     ]
     grammar = grammar_of(encode_pairs(programs, pairs), programs, Copying(any_case=any_case))
     assert grammar.accepts(programs.encode("(call dan now)"), ["dan"]) == any_case
+
+
+WORDS = ["one", "two", "three", "four", "five", "six"]
+
+
+@pytest.mark.parametrize(
+    ("targets", "new", "takes"),
+    [
+        ([f"(f {n})" for n in range(1, 7)], "(f 7)", True),
+        ([f"(f {n})" for n in range(1, 7)], "(g 7)", False),
+        ([f"(f {n})" for n in (1, 2, "all")], "(f 7)", False),
+        ([f'{{"n": {n}, "on": true}}' for n in (1, -2, 3.5)], '{"n": 7, "on": true}', True),
+        ([f'{{"n": {n}, "on": true}}' for n in (1, -2, 3.5)], '{"n": 1, "on": 7}', False),
+        ([f"(f '{word} x' on)" for word in WORDS], "(f '7 x' on)", True),
+        ([f"(f '{word} x' on)" for word in WORDS], "(f 'two x' 7)", False),
+        ([f"f(a {word}, on)" for word in WORDS], "f(a 7, on)", True),
+        ([f'{{"do": "{word}"}}' for word in WORDS], '{"do": "7"}', False),
+    ],
+)
+def test_new_numbers_and_names_may_be_copied_though_training_copies_none(targets, new, takes):
+    programs = Programs.learn(targets)
+    pairs = [Pair(("x",), (), line, target_text=text) for line, text in enumerate(targets, 1)]
+    encoded = encode_pairs(programs, pairs)
+    grammar = grammar_of(encoded, programs, Copying())
+    assert all(grammar.accepts(pair.target, pair.source) for pair in encoded)
+    assert grammar.accepts(programs.encode(new), ["7"]) == takes
+    assert not grammar.accepts(programs.encode(new), ["x"])
+    assert "@copy" not in grammar_of(encoded, programs, None).text
+
+
+def test_the_configuration_says_how_general_the_grammar_is():
+    targets = ["(f (g a))", "(f (h b))", "(h (f c))"]
+    programs = Programs.learn(targets)
+    pairs = [Pair(("x",), (), line, target_text=text) for line, text in enumerate(targets, 1)]
+    encoded = encode_pairs(programs, pairs)
+    texts = [inferred_grammar(encoded, programs, generality=one) for one in ("typed", "union", "arity")]
+    configs = [Config.load("programs")]
+    configs += [Config.load("programs", [f"decoding.generality={one}"]) for one in ("union", "arity")]
+    assert [training_grammar(config, encoded, programs).text for config in configs] == texts
+    assert len(set(texts)) > 1
+    assert Config.load("programs", ["decoding.generality=typed"]).hash == configs[0].hash

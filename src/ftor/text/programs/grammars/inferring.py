@@ -1,11 +1,13 @@
 """Grammars over units that are inferred from training programs."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ftor.grammar import Grammar
 from ftor.grammar.inferred_rules import Spelling
 from ftor.grammar.inferring import Generality, infer
+from ftor.grammar.naming import Place
 from ftor.grammar.unit_slots import UnitSlots
 from ftor.text.copying import Copying
 from ftor.text.programs.codec import CLOSE_NAME, Programs
@@ -15,6 +17,7 @@ from ftor.text.reading import Pair
 
 TITLED = frozenset({"apply", "curried", "key"})
 """Nodes whose texts name rules."""
+NUMBER = re.compile(r"[-+]?\d+([.,]\d+)*")
 
 
 def inferred_grammar(
@@ -29,11 +32,14 @@ def inferred_grammar(
     Args:
         pairs: pairs whose targets are in units.
         programs: the units.
-        copies: whether names that are copied from sources become `@copy`.
+        copies: whether names that are copied from sources become `@copy`. Types of numbers and of words in
+            quotes take it, too, whether training copies any or not.
         generality: see `ftor.grammar.inferring.infer`.
         original: whether rules are written in the notation of the programs instead of units.
     """
     units = _unit_slots(programs)
+    if copies:
+        units = replace(units, numbers=_numbers(programs), names=_slots_of_names(programs))
     copied = {unit for pair in pairs for unit in pair.target if unit in pair.source} if copies else set()
     spelling = None
     if original:
@@ -41,17 +47,21 @@ def inferred_grammar(
     return infer((pair.target for pair in pairs), units, generality, copied, spelling)
 
 
-def grammar_of(pairs: Sequence[Pair], programs: Programs, copying: Copying | None) -> Grammar:
+def grammar_of(
+    pairs: Sequence[Pair], programs: Programs, copying: Copying | None, generality: Generality = "typed"
+) -> Grammar:
     """The grammar that a model of these training pairs keeps to.
 
     Args:
         pairs: pairs whose targets are in units.
         programs: the units.
         copying: how names are copied from sources, if they are.
+        generality: see `ftor.grammar.inferring.infer`.
     """
     if copying is not None:
         pairs = [replace(pair, source=copying.copied(pair.target, pair.source)) for pair in pairs]
-    return Grammar.parse(inferred_grammar(pairs, programs, copying is not None), "inferred grammar")
+    text = inferred_grammar(pairs, programs, copying is not None, generality)
+    return Grammar.parse(text, "inferred grammar")
 
 
 def _unit_slots(programs: Programs) -> UnitSlots:
@@ -79,6 +89,27 @@ def _unit_slots(programs: Programs) -> UnitSlots:
         },
         keys={name: head.text for name, head in heads.items() if head.kind == "key"},
     )
+
+
+def _numbers(programs: Programs) -> set[str]:
+    """The units that are a number."""
+    return {
+        name
+        for name, unit in programs.units.items()
+        if len(unit) == 1 and isinstance(unit[0], Symbol) and NUMBER.fullmatch(unit[0].text)
+    }
+
+
+def _slots_of_names(programs: Programs) -> set[Place]:
+    """The slots of words in quotes. In JSON quotes are no sign of a name: all words have them."""
+    if programs.short_names:
+        return set()
+    return {
+        (name, slot)
+        for name, unit in programs.units.items()
+        for slot, (symbol, _) in enumerate(owners(unit))
+        if symbol.kind in NAME_KINDS
+    }
 
 
 def _labels(unit: Unit) -> list[str]:
