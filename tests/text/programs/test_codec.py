@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ftor.text.programs import Notation, ProgramError, Programs, UnitSettings
 
-LEAVES = st.sampled_from(["a", "b", "c d", "_", "f", "·"]).map(
+LEAVES = st.sampled_from(["a", "b", "c d", "_", "f", "·", "()", "[]", '"it\'s"', "'a)b'"]).map(
     lambda name: f"'{name}'" if " " in name else name
 )
 TREES = st.recursive(

@@ -7,18 +7,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftor.text.programs import Notation, ProgramError, find_notation, learn, solve_arities
+from ftor.text.programs import (
+    Notation,
+    ProgramError,
+    Programs,
+    UnitSettings,
+    find_notation,
+    learn,
+    solve_arities,
+)
 
 ATOMS = st.text(st.characters(exclude_characters="()[]{},:\"'\\", exclude_categories=("Z", "C")), min_size=1)
 WORDS = st.lists(ATOMS, min_size=1, max_size=3).map(" ".join)
 NAMES = st.sampled_from(["f", "g.h", "en.block", "<=", "é", "日本", "x_1", "'tis"])
 
 
+MARKED = ['""', '"it\'s"', "'a)b'", "'a(b, c]'", "[]"]
+
+
 @st.composite
-def _written(draw, layout):
+def _written(draw, layout, marked=()):
     """A random tree as `layout` writes it; layout turns a head and written children into text."""
     leaf = st.one_of(
-        NAMES.filter(lambda name: name[0] != "'"), WORDS.map(lambda words: f"'{words}'"), st.just('""')
+        NAMES.filter(lambda name: name[0] != "'"),
+        WORDS.map(lambda words: f"'{words}'"),
+        st.sampled_from([*MARKED, *marked]),
     )
     return draw(
         st.recursive(
@@ -39,13 +52,13 @@ def call(head, children):
     return f"{head}({', '.join(children)})"
 
 
-@given(st.lists(_written(compact_s_expression), min_size=1, max_size=4))
+@given(st.lists(_written(compact_s_expression, ["()"]), min_size=1, max_size=4))
 def test_s_expressions_come_back(texts):
     notation = learn("s-expression", texts)
     assert [notation.write(notation.read(text)) for text in texts] == texts
 
 
-@given(st.lists(_written(spaced_s_expression), min_size=1, max_size=4))
+@given(st.lists(_written(spaced_s_expression, ["()"]), min_size=1, max_size=4))
 def test_spaced_s_expressions_come_back(texts):
     notation = learn("s-expression", texts)
     assert [notation.write(notation.read(text)) for text in texts] == texts
@@ -70,6 +83,31 @@ def test_json_comes_back(values, ascii_only, separators):
     texts = [json.dumps(value, ensure_ascii=ascii_only, separators=separators) for value in values]
     notation = learn("json", texts)
     assert [notation.write(notation.read(text)) for text in texts] == texts
+
+
+@st.composite
+def _in_prefix_order(draw):
+    """The number of arguments of each symbol, and random programs."""
+    arities = draw(st.dictionaries(st.sampled_from(["f", "g·h", "<=", "(", "'a", "b'"]), st.integers(0, 3)))
+    arities["x"] = 0
+    heads = st.sampled_from(sorted(symbol for symbol, arity in arities.items() if arity) or ["x"])
+    leaves = st.sampled_from(sorted(symbol for symbol, arity in arities.items() if not arity))
+
+    def with_arguments(inner):
+        return heads.flatmap(lambda head: st.tuples(st.just(head), *[inner] * arities[head]).map(" ".join))
+
+    return arities, draw(st.lists(st.recursive(leaves, with_arguments), min_size=1, max_size=5))
+
+
+@given(_in_prefix_order(), st.booleans())
+def test_prefix_order_comes_back(drawn, given_arities):
+    arities, texts = drawn
+    notation = learn("prefix", texts, arities if given_arities else None)
+    assert [notation.write(notation.read(text)) for text in texts] == texts
+    programs = Programs.learn(texts, "prefix", UnitSettings(count=1), arities=notation.arities)
+    again = Programs.from_dict(json.loads(json.dumps(programs.to_dict())))
+    assert [programs.decode(programs.encode(text)) for text in texts] == texts
+    assert [again.encode(text) for text in texts] == [programs.encode(text) for text in texts]
 
 
 @given(st.text(alphabet="()[]{},:'\"\\ ab1\n\t", max_size=20))
