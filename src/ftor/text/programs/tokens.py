@@ -15,7 +15,7 @@ Pairs = frozenset[tuple[TokenUnit, TokenUnit]]
 
 
 class TokenUnits:
-    """Units of adjacent tokens. Every single token is a unit too, so that anything can be written.
+    """Units of adjacent tokens. Every single token is a unit too, so that every target has units.
 
     >>> targets = ["go to the hall", "go to the attic", "look at the hall"]
     >>> units = TokenUnits.learn(targets, UnitSettings(count=2))
