@@ -37,3 +37,13 @@ def test_other_tenths(targets):
     typed, *_ = coverage(pairs_of(targets), "s-expression", False, fold=3, settings=NO_JOINS)
     assert (typed.accepted, typed.held_out, typed.unseen) == (3, 3, 0)
     assert "accepts 100.0 % of 3 programs held out, – of the 0 unseen ones" in str(typed)
+
+
+def test_names_of_several_words_are_put_together_anew():
+    names = ["west haven", *["west york", "new york", "new haven"] * 6, *["york", "haven"] * 6]
+    pairs = [
+        Pair(("in", *name.split()), (), line, None, f"answer stateid {name}")
+        for line, name in enumerate(names)
+    ]
+    typed, *_ = coverage(pairs, "prefix", False)
+    assert (typed.accepted_unseen, typed.unseen) == (1, 1)
