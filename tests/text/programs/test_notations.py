@@ -1,6 +1,7 @@
 """Programs are read and come back to the letter, or the line that does not is named."""
 
 import json
+import random
 import re
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftor.text.programs import (
+    NOTATIONS,
     Notation,
     ProgramError,
     Programs,
@@ -120,6 +122,27 @@ def test_readers_refuse_or_return(text):
         assert notation.write(notation.read(text)) == text
 
 
+@given(st.lists(st.text(alphabet="()[]{},:'\"\\ ab1\n\t\xa0", max_size=12), max_size=5))
+def test_the_finder_refuses_or_returns(texts):
+    for notation in (None, *NOTATIONS):
+        try:
+            programs = Programs.learn(texts, notation)
+        except ProgramError:
+            continue
+        assert [programs.decode(programs.encode(text)) for text in texts] == texts
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\xa0"])
+def test_an_empty_target_is_named(text):
+    notation, reasons = find_notation(["(f a)", text])
+    assert notation is None
+    assert reasons["prefix"] == reasons["s-expression"] == "line 2: the program is empty"
+    with pytest.raises(ProgramError, match="line 2: the program is empty"):
+        Programs.learn(["(f a)", text])
+    with pytest.raises(ProgramError, match="line 2: the program is empty"):
+        solve_arities([["f", "a"], text.split()])
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
@@ -206,6 +229,29 @@ def test_arities_are_solved():
 def test_arities_that_do_not_exist():
     with pytest.raises(ProgramError):
         solve_arities([["f", "a"], ["a", "f"], ["a", "a"]])
+
+
+FUNCTIONS = {"and": 2, "river": 1, "state": 1, "most": 2, "size": 1}
+
+
+def prefix_programs(count, seed=0):
+    draw = random.Random(seed)
+
+    def tree(depth):
+        head = draw.choice(["all", "texas", "utah", *FUNCTIONS] if depth else ["all", "texas", "utah"])
+        return [head, *(token for _ in range(FUNCTIONS.get(head, 0)) for token in tree(depth - 1))]
+
+    return [" ".join(["answer", *tree(draw.randint(1, 4))]) for _ in range(count)]
+
+
+def test_the_line_without_arities_is_named():
+    programs = prefix_programs(300)
+    assert learn("prefix", programs)
+    programs[199] += " texas utah"
+    with pytest.raises(ProgramError, match="^line 200: no number of arguments"):
+        learn("prefix", programs)
+    with pytest.raises(ProgramError, match="\nprefix: line 200: no number of arguments"):
+        Programs.learn(programs)
 
 
 def test_arities_may_be_given():

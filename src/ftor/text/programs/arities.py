@@ -7,13 +7,45 @@ from ftor.text.programs.parsing import ProgramError
 
 LARGEST_ARITY = 4
 TRIES = 20_000
+FEW_TRIES = 500
+"""Enough for programs, of which one guess usually settles many symbols."""
 
 
 def solve_arities(programs: Sequence[Sequence[str]]) -> dict[str, int]:
     """The number of arguments of each symbol, such that each program is one tree in prefix order.
 
-    Raises `ProgramError` if there is no such assignment or it is not found quickly.
+    Raises `ProgramError` if there is no such assignment or it is not found quickly. It names the first
+    program, counted from 1, for which this is so together with those before it.
     """
+    for line, tokens in enumerate(programs, 1):
+        if not tokens:
+            raise ProgramError(f"line {line}: the program is empty")
+    arities = find_arities(programs)
+    if arities is None:
+        raise ProgramError(
+            f"line {first_unsolved(programs) + 1}: no number of arguments for each symbol is found that makes "
+            "it and every target before it one tree in prefix order"
+        )
+    return arities
+
+
+def first_unsolved(programs: Sequence[Sequence[str]]) -> int:
+    """The place of the first program that has no arities together with those before it.
+
+    There have to be none for all programs.
+    """
+    solved, unsolved = 0, len(programs)  # numbers of programs from the first on
+    while unsolved - solved > 1:
+        middle = (solved + unsolved) // 2
+        if find_arities(programs[:middle], FEW_TRIES) is None:
+            unsolved = middle
+        else:
+            solved = middle
+    return unsolved - 1
+
+
+def find_arities(programs: Sequence[Sequence[str]], tries: int = TRIES) -> dict[str, int] | None:
+    """The arities of `solve_arities`, or None if they are not found in so many tries."""
     bags = list(dict.fromkeys(tuple(sorted(Counter(tokens).items())) for tokens in programs))
     rows = [dict(bag) for bag in bags]
     arities = {tokens[-1]: 0 for tokens in programs}
@@ -43,7 +75,7 @@ def solve_arities(programs: Sequence[Sequence[str]]) -> dict[str, int]:
 
     stack = [dict(arities)]
     frequent = [symbol for symbol, _ in Counter(s for row in rows for s in row).most_common()]
-    for _ in range(TRIES):
+    for _ in range(tries):
         if not stack:
             break
         settled = settle(stack.pop())
@@ -51,11 +83,11 @@ def solve_arities(programs: Sequence[Sequence[str]]) -> dict[str, int]:
             continue
         unknown = next((symbol for symbol in frequent if symbol not in settled), None)
         if unknown is None:
-            if all(_is_one_tree(tokens, settled) for tokens in programs):
+            if all(is_one_tree(tokens, settled) for tokens in programs):
                 return settled
             continue
         stack += [settled | {unknown: arity} for arity in (3, 2, 0, 1)]
-    raise ProgramError("no number of arguments for each symbol makes every target one tree in prefix order")
+    return None
 
 
 def check_arities(arities: Mapping[str, int], notation: str) -> None:
@@ -74,7 +106,7 @@ def with_leaves(arities: Mapping[str, int], programs: Sequence[Sequence[str]]) -
     """
     known = dict.fromkeys((symbol for program in programs for symbol in program), 0) | dict(arities)
     for line, program in enumerate(programs, 1):
-        if not _is_one_tree(program, known):
+        if not is_one_tree(program, known):
             missing = ", ".join(repr(symbol) for symbol in dict.fromkeys(program) if symbol not in arities)
             raise ProgramError(
                 f"line {line}: not one tree in prefix order; without a number of arguments, and taken for "
@@ -83,10 +115,11 @@ def with_leaves(arities: Mapping[str, int], programs: Sequence[Sequence[str]]) -
     return known
 
 
-def _is_one_tree(tokens: Sequence[str], arities: Mapping[str, int]) -> bool:
+def is_one_tree(tokens: Sequence[str], arities: Mapping[str, int]) -> bool:
+    """Whether tokens are one program. A symbol without a known number of arguments takes none."""
     slots = 1
     for token in tokens:
         if slots < 1:
             return False
-        slots += arities[token] - 1
+        slots += arities.get(token, 0) - 1
     return slots == 0

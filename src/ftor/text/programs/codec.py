@@ -61,6 +61,9 @@ def _find(targets: Sequence[str]) -> tuple[Notation | None, list[Program], dict[
 
 def _check_first_symbol(targets: Sequence[str]) -> None:
     """Refuse targets without a common first symbol: to look for numbers of arguments takes seconds."""
+    for line, text in enumerate(targets, 1):
+        if not text.strip():
+            raise ProgramError(f"line {line}: the program is empty")
     if len({text.split(maxsplit=1)[0] for text in targets}) > 1:
         raise ProgramError(_NO_PREFIX)
 

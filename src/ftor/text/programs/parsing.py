@@ -60,11 +60,11 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 def lex(name: str, text: str) -> tuple[list[Lexeme], list[str]]:
     """The lexemes of a text, and the space after each."""
+    if not text.strip():
+        raise ProgramError("the program is empty")
     if text != text.strip():
         raise ProgramError("the program begins or ends with a space")
     matches = LEXERS[name].findall(text)
-    if not matches:
-        raise ProgramError("the program is empty")
     lexemes = [(mark or "atom", mark or atom) for mark, atom, _ in matches]
     spaces = [space for _, _, space in matches]
     if len("".join(spaces)) + sum(len(lexeme) for _, lexeme in lexemes) != len(text):
