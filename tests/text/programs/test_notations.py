@@ -248,9 +248,9 @@ def test_the_line_without_arities_is_named():
     programs = prefix_programs(300)
     assert learn("prefix", programs)
     programs[199] += " texas utah"
-    with pytest.raises(ProgramError, match="^line 200: no number of arguments"):
+    with pytest.raises(ProgramError, match=r"^line 200: no number of arguments"):
         learn("prefix", programs)
-    with pytest.raises(ProgramError, match="\nprefix: line 200: no number of arguments"):
+    with pytest.raises(ProgramError, match=r"\nprefix: line 200: no number of arguments"):
         Programs.learn(programs)
 
 

@@ -128,6 +128,51 @@ def test_the_line_that_is_no_program_is_named():
     assert not finding.warning
 
 
+def prefix_rows(count=100):
+    """Programs without brackets."""
+    draw, functions = random.Random(0), {"and": 2, "river": 1, "state": 1, "most": 2, "size": 1}
+
+    def tree(depth):
+        head = draw.choice(["all", "texas", "utah", *functions] if depth else ["all", "texas", "utah"])
+        return [head, *(token for _ in range(functions.get(head, 0)) for token in tree(depth - 1))]
+
+    targets = [" ".join(["answer", *tree(draw.randint(1, 4))]) for _ in range(count)]
+    return [(f"tell {target}", target) for target in targets]
+
+
+@pytest.mark.parametrize("bad", [[0], [16], [99], [0, 1, 99]])
+@pytest.mark.parametrize("count", [100, 1000])
+def test_the_line_that_is_not_in_prefix_order_is_named(bad, count):
+    rows = prefix_rows(count)
+    assert look(pairs_of(rows)).notation == "prefix"
+    for place in bad:
+        rows[place] = rows[place][0], rows[place][1] + " texas utah"
+    (finding,) = found(rows, "programs")
+    assert finding.warning
+    assert finding.lines == tuple(place + 1 for place in bad)
+    assert f"{count - len(bad)} of {count} targets are programs (prefix), but not all: line " in finding.text
+    assert f"line {bad[0] + 1}: the program is complete before 'texas', token " in finding.text
+
+
+def test_a_program_in_prefix_order_with_another_beginning_is_named():
+    rows = prefix_rows()
+    rows[4] = rows[4][0], "state all"
+    (finding,) = found(rows, "programs")
+    assert "line 5: it begins with 'state', unlike nearly all others" in finding.text
+
+
+@pytest.mark.parametrize("end", ["", " ."])
+@pytest.mark.parametrize("start", ["", "please "])
+def test_sentences_are_not_nearly_in_prefix_order(start, end):
+    draw = random.Random(0)
+    words = [f"w{number}" for number in range(60)]
+    weights = [1 / (number + 1) for number in range(60)]
+    rows = [start + " ".join(draw.choices(words, weights, k=draw.randint(2, 9))) + end for _ in range(300)]
+    (finding,) = found([(row, row) for row in rows], "programs")
+    assert "prefix" not in finding.text
+    assert not finding.warning
+
+
 def test_programs_that_are_spaced_differently_are_named():
     (finding,) = found([*programs(), ("x1 and y1", "(and x1 (of y1))")], "programs")
     assert finding.warning

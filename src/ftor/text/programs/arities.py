@@ -23,21 +23,29 @@ def solve_arities(programs: Sequence[Sequence[str]]) -> dict[str, int]:
     arities = find_arities(programs)
     if arities is None:
         raise ProgramError(
-            f"line {first_unsolved(programs) + 1}: no number of arguments for each symbol is found that makes "
-            "it and every target before it one tree in prefix order"
+            f"line {first_unsolved(programs) + 1}: no number of arguments for each symbol is found that "
+            "makes it and every target before it one tree in prefix order"
         )
     return arities
 
 
-def first_unsolved(programs: Sequence[Sequence[str]]) -> int:
+def first_unsolved(programs: Sequence[Sequence[str]], solved: int = 0, tries: int = FEW_TRIES) -> int:
     """The place of the first program that has no arities together with those before it.
 
-    There have to be none for all programs.
+    Args:
+        programs: there are no arities for all of them.
+        solved: so many of the first ones have arities.
+        tries: as of `find_arities`.
     """
-    solved, unsolved = 0, len(programs)  # numbers of programs from the first on
+    step, unsolved = 1, len(programs)
+    while solved + step < unsolved:  # short beginnings take little time
+        if find_arities(programs[: solved + step], tries) is None:
+            unsolved = solved + step
+        else:
+            solved, step = solved + step, 2 * step
     while unsolved - solved > 1:
         middle = (solved + unsolved) // 2
-        if find_arities(programs[:middle], FEW_TRIES) is None:
+        if find_arities(programs[:middle], tries) is None:
             unsolved = middle
         else:
             solved = middle
