@@ -56,6 +56,24 @@ def test_a_long_line_changes_no_other_setting():
     assert long.settings == plain.settings
 
 
+@pytest.mark.parametrize(("count", "times"), [(10, 1), (58, 2)])
+@pytest.mark.parametrize("sides", [(3000, 3000), (3000, 3), (3, 3000)])
+def test_long_lines_among_few_cost_only_themselves(count, times, sides):
+    source, target = sides
+    plain = look(pairs_of(sound(count)))
+    found = look(pairs_of([*sound(count), *[("red " * source, "rouge " * target)] * times]))
+    (finding,) = [one for one in found.findings if one.kind == "too-long"]
+    assert finding.lines == tuple(range(count + 1, count + times + 1))
+    assert found.settings.pop("data.max_length") == 200
+    assert found.settings == plain.settings
+
+
+def test_lengths_that_merely_vary_leave_nothing_out():
+    evenly = [("red " * length, "rouge " * length) for length in range(2, 61)]
+    assert not found(evenly, "too-long")
+    assert not found([*sound(95), *[("red " * 40, "rouge " * 40)] * 5], "too-long")
+
+
 def test_a_copied_pair_is_nothing_special_where_much_is_copied():
     rows = [(f"{source} {source}", f"{source} {target}") for source, target in sound()]
     assert not found([*rows, ("red dog cat", "red dog cat")], "untranslated")
