@@ -58,6 +58,29 @@ def test_new_words_that_can_be_copied_call_for_copying():
     assert not look(pairs_of(train), (), dev).settings.get("model.copying")
 
 
+def test_new_words_in_another_case_call_for_copying_in_any_case():
+    names = ("ann", "bob", "cy") * 5
+    train = pairs_of([(f"{verb} {one}", f"{verb.upper()} PERSON") for verb in ("call", "ask") for one in names])
+    looked = look(train, pairs_of([("call xavier", "CALL XAVIER")]))
+    assert looked.settings["model.copying"] is True
+    assert looked.settings["data.copy_case"] == "any"
+    (finding,) = [one for one in looked.findings if one.kind == "copying"]
+    assert "dev targets have new words of their sources in another case (XAVIER)" in finding.text
+    assert "Exact match compares case." in finding.advice
+    assert "unseen-targets" not in {one.kind for one in looked.findings}
+
+
+def test_what_copies_in_the_same_case_cannot_write_is_unseen():
+    train = [(f"call name{i}", f"CALL name{i}") for i in range(40)]
+    (finding,) = found(train, [("call xavier", "CALL XAVIER"), ("call yves", "CALL yves")], "unseen-targets")
+    assert finding.lines == (1,)
+    assert "(XAVIER)" in finding.text
+    numbers = [(f"call {i}", f"CALL {i}") for i in range(40)]
+    assert not found(numbers, [("call xavier", "CALL XAVIER")], "unseen-targets")
+    (finding,) = found(train, [("call xavier", "CALL XAVIER")], "unseen-targets", "test")
+    assert finding.lines == (1,)
+
+
 def test_longer_pairs_are_counted():
     (source, target) = found(rows(0, 100), rows(98, 110), "longer")
     assert (source.text[:8], target.text[:8]) == ("10 of 12", "10 of 12")

@@ -195,6 +195,21 @@ def test_copies_in_another_case_change_the_case_rule():
     assert look(pairs_of(rows)).settings["data.copy_case"] == "any"
 
 
+def test_numbers_do_not_hide_copies_in_another_case():
+    numbers = [(f"wait {n} hours", f"WAIT {n}") for n in range(1000, 1120)]
+    names = [(f"call person{n}x", f"CALL Person{n}x") for n in range(8)]
+    settings = look(pairs_of([*numbers, *names])).settings
+    assert (settings["model.copying"], settings["data.copy_case"]) == (True, "any")
+    assert "data.copy_case" not in look(pairs_of(numbers + [(s, s) for s, _ in names])).settings
+
+
+def test_frequent_copies_in_another_case_count_if_only_numbers_are_rare():
+    rows = [(f"{name} at {n}", f"{name.upper()} {n}") for n, name in enumerate(["ann", "bob", "cy"] * 20)]
+    found = look(pairs_of(rows))
+    assert found.copies.other_case == 0.5
+    assert found.settings["data.copy_case"] == "any"
+
+
 def test_without_copies_copying_is_off():
     assert look(reversed_words()).settings["model.copying"] is False
 

@@ -25,7 +25,11 @@ NUMBER_TYPES = 5
 OFTEN = 3
 """If every number stands in so many pairs, new pairs hardly have new numbers: they need not be copied."""
 OTHER_CASE = 0.1
-"""Share of the copies that differ in case from which on case is ignored."""
+"""Share of the copied words that differ in case from which on case is ignored. Numbers have no case."""
+AS_IN_SENTENCES = (
+    "A word in another case is written as training targets write it, and a new one as in the sentence. Exact "
+    "match compares case."
+)
 FAITHFUL_TYPES = 5
 """Number of words that are always copied from which on copying is tried."""
 QUOTED = 0.01
@@ -117,14 +121,42 @@ class CopyCounts:
         )
 
 
-def decide(counts: CopyCounts, needed_later: Sequence[str], part: Part) -> Decision:
+class NeededLater(NamedTuple):
+    """Words of dev sources that dev targets have, and no training target has.
+
+    Attributes:
+        same: those that are written in the same way.
+        other_case: those that are only written in another case.
+    """
+
+    same: list[str]
+    other_case: list[str]
+
+    @classmethod
+    def of(cls, counts: CopyCounts, dev: Sequence[Pair]) -> "NeededLater":
+        """The words of dev pairs, with targets in units if they are programs."""
+        same, other_case = dict[str, None](), dict[str, None]()
+        for pair in dev:
+            lower = {word.lower() for word in pair.source}
+            for token in pair.target:
+                if token not in counts.pairs_with and token.lower() in lower:
+                    (same if token in pair.source else other_case)[token] = None
+        return cls(list(same), list(other_case))
+
+    @property
+    def all(self) -> list[str]:
+        """Both."""
+        return [*self.same, *self.other_case]
+
+
+def decide(counts: CopyCounts, needed_later: NeededLater, part: Part) -> Decision:
     """Whether the model should copy.
 
     A copied word that no other pair has is the evidence: only copying can write such a word in a new pair.
 
     Args:
         counts: the copies of the training pairs.
-        needed_later: copied words of dev targets that training targets lack.
+        needed_later: copied words that training targets lack.
         part: what targets consist of.
     """
     copies = counts.summary()
@@ -132,11 +164,12 @@ def decide(counts: CopyCounts, needed_later: Sequence[str], part: Part) -> Decis
     numbers = copies.number_types >= NUMBER_TYPES and copies.numbers_copied >= NUMBERS_COPIED
     numbers = numbers and any(counts.pairs_with[number] < OFTEN for number in counts.number_types)
     forms = " ".join(one.rule for one in counts.forms if one.follows)
-    if not (rare or numbers or needed_later or forms):
+    any_case = _ignores_case(counts, needed_later)
+    needed = needed_later.all if any_case else needed_later.same
+    if not (rare or numbers or needed or forms):
         return _no_evidence(counts, copies, part)
     settings: dict[str, Value] = {"model.copying": True, "training.word_dropout": 0.1}
-    case = sum(counts.case_only[token] > 0 for token in counts.rare_copied)
-    if case > OTHER_CASE * max(len(counts.rare_copied), 1):
+    if any_case:
         settings["data.copy_case"] = "any"
     why = []
     if rare:
@@ -146,13 +179,25 @@ def decide(counts: CopyCounts, needed_later: Sequence[str], part: Part) -> Decis
         )
     if numbers:
         why.append(f"{percent(copies.numbers_copied, 0)} of the numbers in targets stand in the source")
-    if needed_later:
-        why.append(f"dev targets have new words of their sources ({some_of(needed_later)})")
+    if needed:
+        case = "" if needed_later.same else " in another case"
+        why.append(f"dev targets have new words of their sources{case} ({some_of(needed)})")
     if forms:
         settings["data.copy_forms"] = forms
         why.append("target words that only one pair has are other forms of words of its source")
     text = f"Words are copied: {'; '.join(why)}."
-    return Decision(Finding(kind="copying", text=text, settings=settings), {})
+    advice = AS_IN_SENTENCES if any_case else ""
+    return Decision(Finding(kind="copying", text=text, settings=settings, advice=advice), {})
+
+
+def _ignores_case(counts: CopyCounts, needed_later: NeededLater) -> bool:
+    """Whether copies differ in case: those of rare words and of words that dev needs, or else of all words."""
+    rare = [token for token in counts.rare_copied if not NUMBER.fullmatch(token)]
+    case = sum(counts.case_only[token] > 0 for token in rare) + len(needed_later.other_case)
+    words = len(rare) + sum(not NUMBER.fullmatch(token) for token in needed_later.all)
+    if not words:
+        case, words = counts.other_case, counts.other_case + counts.same - counts.numbers_copied
+    return case > OTHER_CASE * words
 
 
 def _no_evidence(counts: CopyCounts, copies: Copies, part: Part) -> Decision:

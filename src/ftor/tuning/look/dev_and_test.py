@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from ftor.text.comparing import looks_swapped, same_pairs
+from ftor.text.copying import Copying
 from ftor.text.programs import ProgramError, Programs
 from ftor.text.reading import Pair
 from ftor.tuning.look.examples import lines_of, some_of
@@ -18,7 +19,7 @@ def needs(
     split: Split,
     pairs: Sequence[Pair],
     train: Sequence[Pair],
-    copying: bool,
+    copying: Copying | None,
     units: TrainingUnits | None,
 ) -> Iterator[Finding]:
     """Findings about the pairs of dev or test.
@@ -27,7 +28,7 @@ def needs(
         split: which of the two.
         pairs: its pairs, with targets in units if they are programs.
         train: the training pairs, likewise.
-        copying: whether the model copies words that training lacks.
+        copying: how the model copies words that training lacks, if it does.
         units: those of training, if targets are programs.
     """
     source_words = {word for pair in train for word in pair.source}
@@ -94,12 +95,14 @@ def _same(split: Split, pairs: Sequence[Pair], train: Sequence[Pair]) -> Iterato
     yield _finding(split, "same-pairs", text, advice, same)
 
 
-def _unseen(pair: Pair, target_words: set[str], copying: bool, units: TrainingUnits | None) -> set[str]:
+def _unseen(
+    pair: Pair, target_words: set[str], copying: Copying | None, units: TrainingUnits | None
+) -> set[str]:
     """The target tokens that a model cannot write. Of units, those with a symbol that training lacks."""
     if units is not None:
         return {unit for unit in units.missing(pair) if not units.has_symbols(unit)}
-    copied = {word.lower() for word in pair.source} if copying else set()
-    return {token for token in pair.target if token not in target_words and token.lower() not in copied}
+    copied = copying.copied(pair.target, pair.source) if copying else ()
+    return {token for token in pair.target if token not in target_words} - set(copied)
 
 
 def _longer_lists(

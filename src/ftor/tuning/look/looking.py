@@ -46,7 +46,7 @@ def look(
     all_units = _units(programs, train)
     counts = copies.CopyCounts(_without_long(all_units))
     part: Part = "token" if programs is None else "unit"
-    copying = copies.decide(counts, _new_copies(counts, _units(programs, dev)), part)
+    copying = copies.decide(counts, copies.NeededLater.of(counts, _units(programs, dev)), part)
     if programs is not None and not copying.finding.settings.get("model.copying"):
         programs, program_findings = _programs(splits, copying=False)
         all_units = _units(programs, train)
@@ -77,7 +77,7 @@ def look(
     if isinstance(programs, Programs):
         known = TrainingUnits(train_units, programs, copying.rules, keeps_copies)
     for split, units in encoded.items():
-        findings += dev_and_test.needs(split, units, train_units, copying.may_copy, known)
+        findings += dev_and_test.needs(split, units, train_units, copying.rules, known)
     unit_lengths = Lengths.of([len(pair.target) for pair in train_units])
     source = Lengths.of([len(pair.source) for pair in train])
     return Look(
@@ -98,17 +98,6 @@ def look(
         vectors=readable.vectors,
         reader=readable.reader,
     )
-
-
-def _new_copies(counts: copies.CopyCounts, dev: Sequence[Pair]) -> list[str]:
-    """Words of dev sources that their targets have, and no training target has."""
-    new = dict.fromkeys(
-        token
-        for pair in dev
-        for token in pair.target
-        if token not in counts.pairs_with and token.lower() in {word.lower() for word in pair.source}
-    )
-    return list(new)
 
 
 def _programs(
