@@ -21,6 +21,9 @@ def test_the_page(pairs, tmp_path):
     shown = " ".join(finished.out.split())
     for text in ("train: 30 pairs, dev: 5 pairs", "source tokens", "model.copying=true"):
         assert text in shown
+    assert "target tokens for each source token: 1.00" in shown
+    copies = "33 % written in the same way, 67 % in another case, 0 % in quotes; 33 % are numbers"
+    assert f"target tokens that are words of their source: {copies}" in shown
     assert "! same-pairs: All dev pairs are training pairs." in shown
     assert f"{dev.name}: line 1, 2, 3, 4, 5 →" in shown
     assert shown.index("Warnings") < shown.index("Findings") < shown.index("Settings that follow")
@@ -50,6 +53,25 @@ def test_json(pairs, tmp_path):
         "more_lines": False,
         "left_out": 0,
     }
+
+
+def test_the_end_counts_all_lines_that_are_left_out(tmp_path):
+    long = f"{'a ' * 3000}\t{'b ' * 3000}"
+    path = write_lines(tmp_path / "a.tsv", *ROWS, "no tab", long, long)
+    end = run_here("data", "look", path).err.splitlines()[-1]
+    assert end == f"warning: left out: {path}: 3 of 33 lines (1 cannot be read, 2 too long)"
+    path = write_lines(tmp_path / "a.tsv", *ROWS, long)
+    end = run_here("data", "look", path).err.splitlines()[-1]
+    assert end == f"warning: left out: {path}: 1 of 31 lines (too long)"
+
+
+def test_one_pair_is_a_warning(tmp_path):
+    path = write_lines(tmp_path / "a.tsv", "a b\tc")
+    (finding,) = [
+        one for one in json.loads(run_here("data", "look", path, "--json").out)["findings"] if one["warning"]
+    ]
+    assert (finding["kind"], finding["split"], finding["lines"]) == ("size", "train", [1])
+    assert "nothing can be learnt" in finding["advice"]
 
 
 def test_words_in_brackets_are_shown(tmp_path):

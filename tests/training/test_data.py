@@ -107,7 +107,7 @@ def test_dev_pairs_out_of_reach_are_kept_but_have_no_loss(load):
     assert lines(loaded.dev) == [1, 2]
     assert lines(loaded.reachable_dev) == [2]
     assert report.warned[0].endswith(
-        "dev.tsv: 1 of 2 dev targets are too long for model.max_fertility; the dev loss leaves them out"
+        "dev.tsv:1: 1 of 2 dev targets are too long for model.max_fertility; the dev loss leaves them out"
     )
 
 
@@ -206,7 +206,7 @@ def test_pairs_beyond_the_greatest_length_are_not_trained_on(load, tmp_path, spl
         assert warning == f"{start}; left out of training"
     else:
         assert warning.endswith(
-            "dev.tsv: 1 of 2 dev targets are too long for training; the dev loss leaves them out"
+            "dev.tsv:2: 1 of 2 dev targets are too long for training; the dev loss leaves them out"
         )
 
 

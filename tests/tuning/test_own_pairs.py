@@ -70,7 +70,7 @@ def test_a_long_line_is_left_out(plan):
     assert warning.startswith(
         "a.tsv:10: 1 pair of more than 100 source tokens or target tokens left out of training."
     )
-    assert after == ["left out: a.tsv: 1 pair too long"]
+    assert after == [f"left out: a.tsv: 1 of {len(ROWS) + 1} lines (too long)"]
     assert planned.look.settings["data.max_length"] == 100
 
 

@@ -19,7 +19,7 @@ def look_page(look: Look, files: Mapping[str, str]) -> Group:
         look: what was found.
         files: the name of the file of each split.
     """
-    parts: list[RenderableType] = [_numbers(look)]
+    parts: list[RenderableType] = [_numbers(look), *_ratio_and_copies(look)]
     others = [finding for finding in look.findings if not finding.warning]
     for title, findings in (("Warnings", look.warnings), ("Findings", others)):
         if findings:
@@ -36,6 +36,19 @@ def _numbers(look: Look) -> Table:
         table.add_row("target units", *_lengths(look.units), *_words(look.target_words))
     table.title = ", ".join(f"{split}: {count} pairs" for split, count in look.pairs.items() if count)
     return table
+
+
+def _ratio_and_copies(look: Look) -> Iterator[Text]:
+    part, copies = "token" if look.units is None else "unit", look.copies
+    yield Text(f"target {part}s for each source token: {look.ratio:.2f}")
+    kinds = {
+        "written in the same way": copies.same,
+        "in another case": copies.other_case,
+        "in quotes": copies.quoted,
+    }
+    shares = ", ".join(f"{percent(share, 0)} {kind}" for kind, share in kinds.items())
+    numbers = percent(copies.numbers, 0)
+    yield Text(f"target {part}s that are words of their source: {shares}; {numbers} are numbers")
 
 
 def _lengths(lengths: Lengths) -> tuple[str, ...]:

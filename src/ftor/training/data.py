@@ -127,8 +127,12 @@ def load_training_data(
         raise DataError(f"{dev_path}: all dev targets are too long for model.max_fertility or for training")
     if len(reachable_dev) < len(writable_dev):
         limit = "model.max_fertility" if len(affordable_dev) == len(writable_dev) else "training"
+        known = {pair.line for pair in reachable_dev}
+        first = next(pair.line for pair in writable_dev if pair.line not in known)
         count = f"{len(writable_dev) - len(reachable_dev)} of {len(dev)}"
-        report.warn(f"{dev_path}: {count} dev targets are too long for {limit}; the dev loss leaves them out")
+        report.warn(
+            f"{dev_path}:{first}: {count} dev targets are too long for {limit}; the dev loss leaves them out"
+        )
     long = [f"{train_path}: {counted(too_long, 'pair')} too long"] if too_long else []
     left_out, folder = (*splits.left_out, *long), data_folder
     name = str(train_path)

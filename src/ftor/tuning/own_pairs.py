@@ -19,13 +19,13 @@ from ftor.jobs.loop import Board, LineBoard
 from ftor.jobs.processes import Processes, cores
 from ftor.model.folder import reader_of
 from ftor.model.programs import INFER, NONE
-from ftor.reporting import SILENT, Report, counted
+from ftor.reporting import SILENT, Report
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import Pair, PairsFile
 from ftor.text.recombining import recombined
 from ftor.training.run import free_folder
-from ftor.tuning.look import Look, look
+from ftor.tuning.look import Look, lines_left_out, look
 from ftor.tuning.race.candidates import Candidate, configuration, has_short_programs
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.costs import Costs, default_minutes, least_epochs
@@ -288,11 +288,9 @@ def _tell_time(plan: Plan, costs: Costs, report: Report) -> None:
 
 def warn_of_left_out(request: Request, found: Look, report: Report) -> None:
     """Warn of the lines that were no pairs, and of pairs that were too long."""
-    left_out = [file.left_out for file in _read(request, SILENT).values() if file.problems]
-    long = sum(finding.left_out for finding in found.findings)
-    left_out += [f"{request.train}: {counted(long, 'pair')} too long"] if long else []
+    left_out = lines_left_out(_read(request, SILENT), found)
     if left_out:
-        report.warn(f"left out: {'; '.join(left_out)}")
+        report.warn(f"left out: {left_out}")
 
 
 def train_on_pairs(

@@ -60,7 +60,9 @@ def test_new_words_that_can_be_copied_call_for_copying():
 
 def test_new_words_in_another_case_call_for_copying_in_any_case():
     names = ("ann", "bob", "cy") * 5
-    train = pairs_of([(f"{verb} {one}", f"{verb.upper()} PERSON") for verb in ("call", "ask") for one in names])
+    train = pairs_of(
+        [(f"{verb} {one}", f"{verb.upper()} PERSON") for verb in ("call", "ask") for one in names]
+    )
     looked = look(train, pairs_of([("call xavier", "CALL XAVIER")]))
     assert looked.settings["model.copying"] is True
     assert looked.settings["data.copy_case"] == "any"

@@ -1,6 +1,7 @@
 """Pairs that contradict each other or differ from the rest. Each finding is absent from sound pairs."""
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -96,7 +97,11 @@ def test_targets_in_another_order_are_noticed():
     rows = sound()
     targets = [target for _, target in rows]
     random.Random(3).shuffle(targets)
-    assert found([(source, target) for (source, _), target in zip(rows, targets, strict=True)], "strangers")
+    (finding,) = found(
+        [(source, other) for (source, _), other in zip(rows, targets, strict=True)], "strangers"
+    )
+    assert finding.lines == (1, 2, 3, 4, 5)
+    assert finding.message({"train": Path("a.tsv")}).startswith("a.tsv:1: Sources say nothing")
     assert not found(rows, "strangers")
 
 

@@ -23,6 +23,7 @@ def look(
     """
     from ftor.show.look import look_page  # here for start-up time
     from ftor.text.reading import PairsFile
+    from ftor.tuning.look import lines_left_out
     from ftor.tuning.look import look as look_at
 
     report = TerminalReport()
@@ -35,6 +36,6 @@ def look(
         print(found.model_dump_json(indent=2))
     else:
         show(look_page(found, {split: str(path) for split, path in files.items()}))
-    left_out = [file.left_out for file in read.values() if file.problems]
+    left_out = lines_left_out(read, found)
     if left_out:
-        report.warn(f"left out: {', '.join(left_out)}")
+        report.warn(f"left out: {left_out}")

@@ -191,7 +191,7 @@ def decide(counts: CopyCounts, needed_later: NeededLater, part: Part) -> Decisio
 
 
 def _ignores_case(counts: CopyCounts, needed_later: NeededLater) -> bool:
-    """Whether copies differ in case: those of rare words and of words that dev needs, or else of all words."""
+    """Whether copies differ in case: of rare words and words that dev needs, or else of all."""
     rare = [token for token in counts.rare_copied if not NUMBER.fullmatch(token)]
     case = sum(counts.case_only[token] > 0 for token in rare) + len(needed_later.other_case)
     words = len(rare) + sum(not NUMBER.fullmatch(token) for token in needed_later.all)
@@ -206,7 +206,8 @@ def _no_evidence(counts: CopyCounts, copies: Copies, part: Part) -> Decision:
             f"{len(counts.faithful)} words stand in a target whenever they stand in its source "
             f"({some_of(counts.faithful)}), but all of them are frequent: copying may help or not."
         )
-        return Decision(Finding(kind="copying", text=text), {"model.copying": (False, True)})
+        advice = "Try both values of model.copying, as a race does."
+        return Decision(Finding(kind="copying", text=text, advice=advice), {"model.copying": (False, True)})
     share = percent(copies.same, 0)
     text = f"{share} of the target {part}s are words of their source; none of them calls for copying."
     settings: dict[str, Value] = {"model.copying": False}
@@ -217,7 +218,12 @@ def forms(counts: CopyCounts) -> Iterator[Finding]:
     """Say which rules explain target words that are no words of their source."""
     if counts.forms:
         rules = "; ".join(map(_rule, counts.forms))
-        yield Finding(kind="forms", text=f"Words of sources stand in targets in other forms: {rules}.")
+        text = f"Words of sources stand in targets in other forms: {rules}."
+        following = " ".join(one.rule for one in counts.forms if one.follows)
+        others = " ".join(one.rule for one in counts.forms if not one.follows)
+        settings: dict[str, Value] = {"data.copy_forms": following} if following else {}
+        advice = f"The pairs do not call for {others}: set data.copy_forms if new words need it."
+        yield Finding(kind="forms", text=text, settings=settings, advice=advice if others else "")
 
 
 def _rule(one: Evidence) -> str:

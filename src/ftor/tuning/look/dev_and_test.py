@@ -11,6 +11,7 @@ from ftor.tuning.look.examples import lines_of, some_of
 from ftor.tuning.look.findings import Finding, Kind, Split, Value
 from ftor.tuning.look.units import TrainingUnits, only_joined, refused
 
+LONGER = "Training needs no change: a transducer is made for this. Trust an LSTM less on these pairs."
 SAME = 0.2
 """Share of the pairs that are also training pairs that is worth a warning."""
 
@@ -61,7 +62,7 @@ def needs(
         longer = [pair for pair in pairs if len(getattr(pair, side)) > most]
         if longer:
             text = f"{_share(longer, pairs)} {split} {side}s are longer than any in training ({most})."
-            yield _finding(split, "longer", text, "", longer, warning=False)
+            yield _finding(split, "longer", text, LONGER, longer, warning=False)
     if units is not None:
         yield from _longer_lists(split, pairs, train, units.programs)
         yield from only_joined(split, pairs, units)
@@ -120,7 +121,7 @@ def _longer_lists(
     ]
     if longer:
         text = f"{_share(longer, pairs)} {split} programs have longer lists than any in training."
-        yield _finding(split, "longer", text, "", longer, warning=False)
+        yield _finding(split, "longer", text, LONGER, longer, warning=False)
 
 
 def _children(programs: Programs, pair: Pair) -> Iterator[tuple[tuple[str, str], int]]:

@@ -27,6 +27,8 @@ MANY = 0.25
 """Share of such pairs from which on reordering alone cannot learn the task."""
 FEW = 0.5
 """Share of the target tokens below which those with a known source position do not tell the reordering."""
+NEARLY_ALL = 0.95
+"""Share of the pairs from which on a cheaper order may do."""
 WORDS_SHOWN = 12
 
 
@@ -189,7 +191,10 @@ def is_doubled(links: Links) -> bool:
 
 def _coverage(alignment: Alignment, part: Part) -> Finding:
     text = f"An aligner is sure where {percent(alignment.explained, 0)} of the target {part}s come from."
-    return Finding(kind="alignment", text=text)
+    advice = "`ftor align` shows which words it finds."
+    if alignment.explained >= FEW:
+        advice = "An aligner can teach the first epochs (training.alignment_epochs). A race tries it."
+    return Finding(kind="alignment", text=text, advice=advice)
 
 
 def _orders(alignment: Alignment, placed: float, part: Part) -> Finding:
@@ -201,13 +206,18 @@ def _orders(alignment: Alignment, placed: float, part: Part) -> Finding:
             f"{percent(1 - alignment.none, 0)} of the pairs, and in {percent(alignment.not_separable, 0)} an "
             "order that is not separable."
         )
-        return Finding(kind="reordering", text=text)
+        return Finding(kind="reordering", text=text, advice="Keep the default model.order.")
     text = (
         f"By these links {percent(alignment.none, 0)} of the pairs need no reordering, "
         f"{percent(alignment.separable, 0)} a separable one, "
         f"{percent(alignment.not_separable, 0)} one that is not separable."
     )
-    return Finding(kind="reordering", text=text)
+    advice = "Keep the default model.order: words are copied, and the copies are reordered."
+    if alignment.none >= NEARLY_ALL:
+        advice = 'model.order="fertility" reorders nothing, and is faster.'
+    elif alignment.words_first >= NEARLY_ALL:
+        advice = 'Words move as wholes: model.order="reordering-fertility" is worth a try.'
+    return Finding(kind="reordering", text=text, advice=advice)
 
 
 def _not_separable(alignment: Alignment, crossed: Sequence[tuple[Pair, list[int]]]) -> Finding:

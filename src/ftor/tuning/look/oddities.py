@@ -123,7 +123,8 @@ def _duplicates(pairs: Sequence[Pair]) -> Iterator[Finding]:
         )
     elif again:
         text = f"{len(again)} of {len(pairs)} pairs repeat an earlier one."
-        yield Finding(kind="duplicates", text=text, **lines_of(again))
+        advice = "Remove them, unless they are to count more often than others."
+        yield Finding(kind="duplicates", text=text, advice=advice, **lines_of(again))
 
 
 def _contradictions(pairs: Sequence[Pair]) -> Iterator[Finding]:
@@ -151,7 +152,7 @@ def _strangers(pairs: Sequence[Pair]) -> Iterator[Finding]:
             f"random order ({found.found:.2f}, by chance {found.by_chance:.2f})."
         )
         advice = "Check that each line has a source and its own target; one column may have been sorted."
-        yield Finding(kind="strangers", text=text, warning=True, advice=advice)
+        yield Finding(kind="strangers", text=text, warning=True, advice=advice, **lines_of(pairs))
 
 
 def _one_token(pairs: Sequence[Pair], part: Part) -> Iterator[Finding]:

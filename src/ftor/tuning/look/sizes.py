@@ -87,4 +87,7 @@ def by_size(pairs: Sequence[Pair], part: Part) -> Finding:
     if count < FEW_PAIRS:
         settings |= SMALL
     text = f"{counted(count, 'training pair')}, the longest target has {counted(longest, part)}."
-    return Finding(kind="size", text=text, settings=settings)
+    if count > 1:
+        return Finding(kind="size", text=text, settings=settings)
+    advice = "Give more pairs: from one pair nothing can be learnt."
+    return Finding(kind="size", text=text, warning=True, settings=settings, advice=advice, **lines_of(pairs))
