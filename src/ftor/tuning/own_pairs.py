@@ -19,7 +19,7 @@ from ftor.jobs.loop import Board, LineBoard
 from ftor.jobs.processes import Processes, cores
 from ftor.model.folder import reader_of
 from ftor.model.programs import INFER, NONE
-from ftor.reporting import SILENT, Report
+from ftor.reporting import SILENT, Report, counted
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import Pair, PairsFile

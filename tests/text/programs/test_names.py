@@ -3,7 +3,7 @@
 import pytest
 
 from ftor.text.programs import UnitSettings
-from ftor.text.programs.names import neighbours_in_sources, words_of_names
+from ftor.text.programs.names import named_apart, neighbours_in_sources, words_of_names
 from ftor.text.programs.pairs import encode_pairs, learn_programs
 from ftor.text.reading import Pair
 
@@ -52,3 +52,34 @@ def test_words_of_names_are_units_of_their_own(pairs, copying):
 def test_tokens_of_names_are_apart(pairs):
     units = learn_programs("tokens", {"train": pairs}, UnitSettings(share=0.5, count=1), False).units
     assert not [name for name in units.units if "new·" in name]
+
+
+def sold_and_copied(line):
+    book = ("Iris", "Nova", "Luna")[line % 3]
+    if line % 2 or book == "Iris":
+        return f"who copied {book}", f"(copy_of {book})"
+    return f"who sold {book}", f"(sold {book})"
+
+
+COLOURS = [(f"a {colour} block", f"(color {colour})") for colour in ("red", "blue", "green")]
+SHAPES = [(f"a {size} block", f"(size {size})") for size in ("big", "small", "tiny")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "apart"),
+    [
+        pytest.param([sold_and_copied(line) for line in range(24)], True, id="another word names both"),
+        pytest.param(COLOURS * 8, False, id="a word of all sentences names no function"),
+        pytest.param([*SHAPES, *COLOURS] * 6, False, id="nor does one that stands elsewhere, too"),
+    ],
+)
+def test_constants_with_a_word_of_their_own_are_apart_from_functions_with_another(lines, apart):
+    edges = [[tuple(target.strip("()").split())] for _, target in lines]
+    found = named_apart([source.split() for source, _ in lines], edges)
+    assert bool(found & {"Iris", "red", "big"}) == apart
+    pairs = [
+        Pair(tuple(source.split()), tuple(target.split()), line, None, target)
+        for line, (source, target) in enumerate(lines, 1)
+    ]
+    units = learn_programs("auto", {"train": pairs}, UnitSettings(), copying=False).units
+    assert bool({"copy_of·Iris", "color·red"} & units.units.keys()) != apart

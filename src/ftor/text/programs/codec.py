@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from ftor.text.programs.heads import Head, curried_heads, list_heads, uncurried
-from ftor.text.programs.names import Neighbours, words_of_names
+from ftor.text.programs.names import Neighbours, named_apart, words_of_names
 from ftor.text.programs.notations import Notation, learn_and_read
 from ftor.text.programs.parsing import NAME_KINDS, Node, Program, ProgramError
 from ftor.text.programs.units import (
@@ -22,6 +22,7 @@ from ftor.text.programs.units import (
     Unfinished,
     Unit,
     UnitSettings,
+    edges,
     flatten,
     join,
     learn_units,
@@ -124,6 +125,7 @@ class Programs:
         copied: Collection[str] = (),
         arities: Mapping[str, int] | None = None,
         neighbours: Collection[Neighbours] = (),
+        sentences: Sequence[Collection[str]] | None = None,
     ) -> Self:
         """Learn everything from training targets.
 
@@ -136,6 +138,8 @@ class Programs:
                 from the targets if None.
             neighbours: adjacent words that are adjacent in sources, too. In prefix order, words of names stay
                 units of their own.
+            sentences: the words of the source of each target. A constant that a word of its own names stays a
+                unit of its own.
 
         Raises:
             ProgramError: if the targets are not programs; says which line and why.
@@ -157,7 +161,8 @@ class Programs:
             roots[tree] += counts[text]
         singles = dict.fromkeys(tree.unit for tree in forest.trees)
         names = words_of_names(neighbours, how.arities) if how.name == "prefix" else frozenset[str]()
-        never = frozenset(unit for unit in singles if _stays_alone(unit, copied, names))
+        apart = named_apart(sentences, [set(edges(trees[text])) for text in targets]) if sentences else ()
+        never = frozenset(unit for unit in singles if unit in apart or _stays_alone(unit, copied, names))
         codec.fragments = learn_units(forest, roots, settings or UnitSettings(), never)
         for text, tree in trees.items():
             codec._encoded[text] = [codec.name(unit) for unit in flatten(tree)]

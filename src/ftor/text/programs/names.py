@@ -1,8 +1,11 @@
-"""Names of several words in targets without quotes: words that also stand side by side in the sentence."""
+"""What words of a sentence name: names of several words, and constants beside the functions above them."""
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import pairwise
+from typing import TypeVar
+
+Name = TypeVar("Name", bound=Hashable)
 
 Neighbours = tuple[str, str]
 
@@ -10,6 +13,10 @@ SHARE = 0.5
 """More than this share of the pairs with two words side by side have them so in the source, too."""
 LEAST = 2
 """The least number of such pairs."""
+NAMED = 0.95
+"""Least share of the pairs with a part whose sentences have the word that names it."""
+ELSEWHERE = 0.5
+"""A word names no part if more than this share of the other sentences have it."""
 
 
 def neighbours_in_sources(pairs: Iterable[tuple[Sequence[str], Sequence[str]]]) -> set[Neighbours]:
@@ -41,3 +48,46 @@ def words_of_names(neighbours: Collection[Neighbours], arities: Mapping[str, int
             if arities.get(first, 0) == 1 and (second in words or not arities.get(second, 0)):
                 words |= {first, second}
     return frozenset(words)
+
+
+def named_apart(
+    sentences: Sequence[Collection[str]], edges: Sequence[Collection[tuple[Name, Name]]]
+) -> set[Name]:
+    """Constants that a word of their own names, while another word names what stands above them.
+
+    In `copied Iris ⇥ (copy_of Iris)`, training may have `Iris` below `copy_of` only. As one unit, the word
+    would always write both, also in `sold Iris`. In `red ⇥ (color red)` no other word names `color`.
+
+    Args:
+        sentences: the words of each sentence.
+        edges: for each sentence, the functions of its program with the constants directly below them.
+    """
+    words = [set(sentence) for sentence in sentences]
+    of_word = Counter(word for some in words for word in some)
+    of_parent, of_constant = defaultdict[Name, list[int]](list), defaultdict[Name, list[int]](list)
+    parents = defaultdict[Name, set[Name]](set)
+    for place, some in enumerate(edges):
+        for parent in {parent for parent, _ in some}:
+            of_parent[parent].append(place)
+        for parent, constant in set(some):
+            of_constant[constant].append(place)
+            parents[constant].add(parent)
+
+    def names_of(places: Sequence[int]) -> dict[str, int]:
+        """The words that name what stands in these programs, and how often they stand with it."""
+        both = Counter(word for place in places for word in words[place])
+        others = len(words) - len(places)  # without any, no word can be told from the frame of all sentences
+        return {
+            word: count
+            for word, count in both.items()
+            if others and count >= NAMED * len(places) and of_word[word] - count <= ELSEWHERE * others
+        }
+
+    names = {parent: names_of(places) for parent, places in of_parent.items()}
+
+    def is_named(constant: Name) -> bool:
+        places = of_constant[constant]
+        own = {word for word, count in names_of(places).items() if count >= NAMED * of_word[word]}
+        return bool(own) and all(names[parent].keys() - own for parent in parents[constant])
+
+    return {constant for constant in of_constant if len(parents[constant]) == 1 and is_named(constant)}

@@ -102,7 +102,8 @@ def learn_programs(
             units = TokenUnits.learn(targets, settings, copied, neighbours)
         else:
             name = None if notation == AUTO else notation
-            units = Programs.learn(targets, name, settings, copied, arities, neighbours)
+            sentences = [pair.source for pair in train]
+            units = Programs.learn(targets, name, settings, copied, arities, neighbours, sentences)
     except ProgramError as error:
         if notation == AUTO:
             return Learned(None, f"they are no programs:\n{_indented(str(error))}")
