@@ -132,13 +132,18 @@ def layer(repeats: int) -> dict[str, object]:
 
 
 def epoch(name: str, share: int) -> dict[str, object]:
-    """An epoch of training without evaluation, of which each `share`-th batch is run."""
+    """An epoch of training without evaluation, of which each `share`-th batch is run.
+
+    A step is first compared with plain torch.
+    """
     config = Config.load(name)
     with tempfile.TemporaryDirectory() as folder:
         data = load_training_data(config, None, Path(folder), SILENT)
         trainer = Trainer(config, data, Path(folder), SILENT)
         trainer.network.train()
         batches = trainer.batches(0)[::share]
+        first = trainer.train_set.batch(batches[0])
+        timing.refuse_other_steps(f"{name}, a step", trainer.model.network, first)
         for rows in batches[:3]:
             trainer.step(rows)
 

@@ -20,10 +20,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
+import ftor.ops
 from ftor.model.model import Model
+from ftor.networks import Network
 from ftor.networks.transducer import Transducer
+from ftor.text.batches import Batch
 
 ROOT = Path(__file__).resolve().parent.parent
+ALLOWED_DIFFERENCE = 1e-3
+"""Between two implementations of a training step in float32, relative to the norm of each tensor."""
 
 Call = Callable[[], object]
 
@@ -190,6 +195,27 @@ def refuse_unless_equal(name: str, difference: float, allowed: float) -> None:
         raise SystemExit(
             f"{name}: outputs or gradients differ by {difference:.2e}, allowed {allowed:.0e}; not measured"
         )
+
+
+def refuse_other_steps(name: str, network: Network, batch: Batch) -> float:
+    """Stop if kernels and plain torch do not give the same losses and gradients. Returns how they differ.
+
+    The network is compared as it is, in training with dropout: both draw the same masks.
+    """
+
+    def outputs() -> list[Tensor]:
+        torch.manual_seed(0)
+        losses = network(batch)
+        parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
+        gradients = torch.autograd.grad((losses.tokens + losses.length).mean(), parameters)
+        return [losses.tokens.detach(), losses.length.detach(), *gradients]
+
+    actual = outputs()
+    with ftor.ops.implementation("torch"):
+        expected = outputs()
+    difference = largest_difference(actual, expected)
+    refuse_unless_equal(name, difference, ALLOWED_DIFFERENCE)
+    return difference
 
 
 def fix_fertility(model: Model, fertility: int) -> None:

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import torch
-from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
-import ftor.ops
 import timing
 from ftor.config import Config
 from ftor.datasets import mirror
@@ -21,7 +19,6 @@ from ftor.text.reading import Pair, write_pairs
 from ftor.text.tokenizing import tokenize
 from ftor.training.run import Run
 
-ALLOWED_DIFFERENCE = 1e-3  # float32, relative to the norm of each tensor
 EXPERIMENTS = ("mirror", "mirror-rf", "mirror-ar", "mirror-ar-rf")
 PARTS = {  # prefixes of the names of the operations that belong to each part of a step
     "matrix products": ("aten::mm", "aten::bmm", "aten::addmm", "aten::linear"),
@@ -47,19 +44,7 @@ def check_agreement() -> float:
     model = Model.new(config, pairs)
     model.network.eval()
     batch = EncodedPairs(pairs, model.vocabularies).batch(torch.arange(64))
-
-    def outputs() -> list[Tensor]:
-        losses = model.network(batch)
-        parameters = list(model.network.parameters())
-        gradients = torch.autograd.grad((losses.tokens + losses.length).mean(), parameters)
-        return [losses.tokens.detach(), losses.length.detach(), *gradients]
-
-    actual = outputs()
-    with ftor.ops.implementation("torch"):
-        expected = outputs()
-    difference = timing.largest_difference(actual, expected)
-    timing.refuse_unless_equal("a training step", difference, ALLOWED_DIFFERENCE)
-    return difference
+    return timing.refuse_other_steps("a training step", model.network, batch)
 
 
 def epochs(name: str, pairs: list[Pair], count: int) -> Iterator[float]:

@@ -1,9 +1,11 @@
 """The floating-point work of a step, counted."""
 
+import pytest
 import torch
 
 import arithmetic
 import ftor.nn
+import timing
 from ftor.nn import HighwayBiLSTM
 
 
@@ -28,3 +30,10 @@ def test_scores_and_trees_are_counted():
         count = arithmetic.operations(lambda: layer(torch.randn(2, 5, 16), lengths).marginals)
     splits, places = 20 + 4, 35 + 5
     assert count >= splits * 32 * 6 + places * 4
+
+
+def test_no_epoch_is_timed_if_plain_torch_trains_otherwise(monkeypatch):
+    monkeypatch.setattr(timing, "ALLOWED_DIFFERENCE", -1.0)
+    monkeypatch.setattr(arithmetic, "beside_products", lambda parts: pytest.fail("timed"))
+    with pytest.raises(SystemExit, match="mirror, a step: outputs or gradients differ"):
+        arithmetic.epoch("mirror", 8)
