@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 Figures = Mapping[str, Any]
 Find = Callable[[Figures], tuple[float, float | None]]
+NOT_MEASURED = "not measured"
 
 
 class Row(NamedTuple):
@@ -21,7 +22,7 @@ class Row(NamedTuple):
             it was not measured.
         unit: of both.
         aim: in words.
-        released: the time of the released research code on the same kind of machine, if it was measured.
+        released: the time of the released research code on the same kind of machine.
     """
 
     what: str
@@ -29,7 +30,7 @@ class Row(NamedTuple):
     find: Find
     unit: str
     aim: str
-    released: str = ""
+    released: str = NOT_MEASURED
 
 
 def _in_products(what: str) -> Find:
@@ -141,7 +142,7 @@ def row_cells(row: Row, files: Mapping[str, Figures]) -> list[str]:
     try:
         value, work = row.find(files[row.benchmark])
     except KeyError:
-        return [row.what, "not measured", "", "", row.aim, row.released]
+        return [row.what, NOT_MEASURED, "", "", row.aim, row.released]
     beside = ["", ""] if work is None else [f"{work:.2g} {row.unit}", f"{value / work:.1f}"]
     return [row.what, f"{value:.2g} {row.unit}", *beside, row.aim, row.released]
 
