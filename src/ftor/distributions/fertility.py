@@ -43,8 +43,8 @@ class Fertility(FertilityVectors):
             fertility impossible. float16 and bfloat16 are computed, and returned, in float32.
         source_lengths: (B,) int64 in 1..n, the number of tokens in each row (default: n). The tokens after
             them are padding: their logits are not read and their fertility is 0.
-        validate_args: whether to check values; True by default, except in code compiled by torch.compile.
-            Shapes and dtypes are always checked.
+        validate_args: whether to check values; by default on the CPU only, and not in code compiled by
+            torch.compile. Shapes and dtypes are always checked.
 
     `marginals`, `argmax` and `entropy` are properties. Lengths given to the methods are int64 (B,), from 0 to
     source_length·d. Log-probabilities of impossible events are LOG_ZERO (-1e30) instead of -inf, and have no
@@ -66,7 +66,7 @@ class Fertility(FertilityVectors):
         self.d = width - 1
         if self.n < 1 or self.d < 1:
             raise ValueError(f"logits: expected n ≥ 1 and d ≥ 1 in (B, n, d+1), found {tuple(logits.shape)}")
-        super().__init__(Size([batch]), Size([self.n]), checks_values(validate_args))
+        super().__init__(Size([batch]), Size([self.n]), checks_values(validate_args, logits))
         if source_lengths is None:
             source_lengths = torch.full((batch,), self.n, device=logits.device)
         else:
@@ -228,8 +228,8 @@ class FertilityGivenLength(FertilityVectors):
         lengths: (B,) int64, 0 to source_length·d.
         max_length: L, the size of the third dimension of F̃; by default the greatest of the lengths. Where
             that cannot be read, on the device "meta" and under `torch.func.vmap`, the default is n·d.
-        validate_args: whether to check values; True by default, except in code compiled by torch.compile.
-            Shapes and dtypes are always checked.
+        validate_args: whether to check values; by default on the CPU only, and not in code compiled by
+            torch.compile. Shapes and dtypes are always checked.
     """
 
     arg_constraints = {"lengths": constraints.dependent(is_discrete=True, event_dim=0)}  # noqa: RUF012
@@ -241,7 +241,8 @@ class FertilityGivenLength(FertilityVectors):
         max_length: int | None = None,
         validate_args: bool | None = None,
     ) -> None:
-        super().__init__(fertility.batch_shape, fertility.event_shape, checks_values(validate_args))
+        checks = checks_values(validate_args, fertility._log_p)
+        super().__init__(fertility.batch_shape, fertility.event_shape, checks)
         fertility._check_lengths(lengths)
         self.fertility, self.lengths = fertility, lengths.clone()  # later changes must not matter
         self.n, self.d, self._log_p = fertility.n, fertility.d, fertility._log_p

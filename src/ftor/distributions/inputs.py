@@ -3,13 +3,19 @@
 import torch
 from torch import Tensor
 
+from ftor.ops.dispatch import reads_values
 
-def checks_values(validate_args: bool | None) -> bool:
-    """The meaning of `validate_args`: None is True, but not in compiled code, where it would break the graph.
 
-    The default of torch.distributions will not do: the first call of torch.compile turns it off everywhere.
+def checks_values(validate_args: bool | None, tensor: Tensor) -> bool:
+    """The meaning of `validate_args` for a distribution over `tensor`.
+
+    None is True on the CPU. It is False on other devices, where a check would wait for the values, and in
+    compiled code, where it would break the graph. The default of torch.distributions will not do: the first
+    call of torch.compile turns it off everywhere.
     """
-    return __debug__ and not torch.compiler.is_compiling() if validate_args is None else validate_args
+    if validate_args is not None:
+        return validate_args
+    return __debug__ and not torch.compiler.is_compiling() and reads_values(tensor)
 
 
 def at_least_float32(tensor: Tensor) -> Tensor:

@@ -53,8 +53,8 @@ class SeparablePermutation(Distribution):
             leaves no tree, `argmax` and `sample` refuse and the other results mean nothing.
             float16 and bfloat16 are computed, and returned, in float32.
         lengths: (B,) int64 in 1..L.
-        validate_args: whether to check values; True by default, except in code compiled by torch.compile.
-            Shapes and dtypes are always checked.
+        validate_args: whether to check values; by default on the CPU only, and not in code compiled by
+            torch.compile. Shapes and dtypes are always checked.
 
     `marginals`, `argmax`, `log_partition` and `entropy` are properties. The event is a tree, given by its
     nodes (L−1, 4); see `Reorderings`.
@@ -79,7 +79,8 @@ class SeparablePermutation(Distribution):
         self._check_scores()
 
     def _set(self, packed: Tensor, L: int, lengths: Tensor, name: str, validate_args: bool | None) -> None:
-        super().__init__(Size([packed.shape[0]]), Size([L - 1, 4]), checks_values(validate_args))
+        checks = checks_values(validate_args, packed)
+        super().__init__(Size([packed.shape[0]]), Size([L - 1, 4]), checks)
         if self._validate_args:
             check_range("lengths", lengths, 1, L, f"the L of {name}")
         self._packed, self.L, self.lengths = packed, L, lengths.clone()  # later changes must not matter

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ftor.config import TransducerConfig
+from ftor.ops.dispatch import reads_values
 
 
 class Projects(Protocol):
@@ -42,6 +43,9 @@ class Input(NamedTuple):
             emphasis: (D,), h, which is added to emphasised tokens.
             emphasised: (B, n), e, which of them are.
         """
+        if not reads_values(source):  # other devices would have to wait for the number of distinct tokens
+            x = embedding(source)
+            return cls(x if emphasis is None or emphasised is None else x + emphasised[..., None] * emphasis)
         if emphasis is None or emphasised is None:
             ids, places = torch.unique(source, return_inverse=True)
             tokens = embedding(ids)

@@ -26,6 +26,7 @@ from ftor.nn import (
 from ftor.nn.contextual import ContextualEmbedding, given
 from ftor.nn.name_scores import NameScores
 from ftor.nn.padding import inside
+from ftor.nn.precision import without_autocast
 from ftor.nn.top_layers import TopLayers
 from ftor.text.batches import Batch, SourceBatch
 from ftor.text.readers import TrainedReader
@@ -157,15 +158,18 @@ class Transducer(SearchingNetwork[Reading]):
         vectors: Tensor = self.reader(batch.vectors, batch.piece_positions, batch.source.shape[1])
         return vectors
 
-    def align(self, reading: Reading, lengths: Tensor) -> Alignment:
-        """Align the source with outputs of `lengths` (B,)."""
-        copies = reading.fertility.given(lengths).marginals
+    def align(self, reading: Reading, lengths: Tensor, max_length: int | None = None) -> Alignment:
+        """Align the source with outputs of `lengths` (B,).
+
+        `max_length` is L, by default the greatest of the lengths. A GPU would have to wait for that.
+        """
+        copies = reading.fertility.given(lengths, max_length).marginals
         by_copy = copies.transpose(2, 3)
         B, n, d, L = by_copy.shape
         if self.config.order == "fertility":
             return Alignment(copies, None, by_copy)
         if reading.permutation is not None:  # R→F
-            with torch.autocast(copies.device.type, enabled=False):
+            with without_autocast(copies):
                 moved = reading.permutation.marginals @ by_copy.reshape(B, n, d * L)
             return Alignment(copies, reading.permutation, moved.view(B, n, d, L))
         assert reading.inner_x is not None
@@ -174,22 +178,16 @@ class Transducer(SearchingNetwork[Reading]):
         inner_h = by_token @ reading.inner_x + which_copy @ self.inner_encoder.project(self.copy_embedding)
         (inner,) = self.inner_encoder.encode(inner_h, lengths)
         permutation = self.reordering(inner + h, lengths)
-        with torch.autocast(copies.device.type, enabled=False):  # probabilities keep their precision
+        with without_autocast(copies):  # probabilities keep their precision
             moved = by_copy.reshape(B, n * d, L) @ permutation.marginals
         return Alignment(copies, permutation, moved.view(B, n, d, L))
 
     def forward(self, batch: Batch) -> Losses:
         """The loss terms of gold outputs; every target length must be one that the source can reach."""
         reading = self.read(batch)
-        alignment = self.align(reading, batch.target_lengths).marginals
-        target = batch.target.clamp(min=0)
-        gold = self.decoder.gold(reading.context, batch.source_lengths, target).to(alignment.dtype)
-        weights = alignment
-        if batch.copyable is not None:
-            right = batch.copyable | (batch.target >= batch.copy_classes)[:, None, :]
-            weights = alignment * right[:, :, None, :]
-        p = (weights * gold).sum((1, 2)).masked_fill(batch.target < 0, 0)
-        tokens = -(inside(batch.target_lengths, p.shape[1]) * (p + FLOOR).log()).sum(1)
+        alignment = self.align(reading, batch.target_lengths, batch.target.shape[1]).marginals
+        gold = self.decoder.gold(reading.context, batch.source_lengths, batch.target.clamp(min=0))
+        tokens = token_losses(alignment, gold.to(alignment.dtype), batch)
         length = -reading.fertility.log_prob_length(batch.target_lengths)
         if batch.aligned is None:
             return Losses(tokens, length, torch.zeros_like(tokens))
@@ -253,3 +251,13 @@ class Transducer(SearchingNetwork[Reading]):
         mixture = F.pad(by_class, (0, choices.shape[1]))
         places = choices.clamp(min=0)[:, None, :].expand_as(copy)
         return mixture.scatter_add(-1, places, copy * (choices >= 0)[:, None, :])
+
+
+def token_losses(alignment: Tensor, gold: Tensor, batch: Batch) -> Tensor:
+    """−log P(y|x,l) (B,), from the alignment and the probabilities of gold classes, (B, n, d, L) each."""
+    weights = alignment
+    if batch.copyable is not None:
+        right = batch.copyable | (batch.target >= batch.copy_classes)[:, None, :]
+        weights = alignment * right[:, :, None, :]
+    p = (weights * gold).sum((1, 2)).masked_fill(batch.target < 0, 0)
+    return -(inside(batch.target_lengths, p.shape[1]) * (p + FLOOR).log()).sum(1)

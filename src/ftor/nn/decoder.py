@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ftor.nn.name_scores import NameScores
-from ftor.nn.padding import padded, real_positions
+from ftor.nn.padding import RealPositions
 from ftor.ops.check import check_dropout, check_shape, check_size
 
 LSTMState = tuple[Tensor, Tensor]
@@ -73,13 +73,12 @@ class IndependentDecoder(_Decoder):
         Returns:
             (B, n, d, L), 0 past a source's end.
         """
-        B, n, _ = context.shape
-        positions = real_positions(lengths, n)
-        logits = self._logits(self.hidden(context[positions]))  # (N, d, V)
-        classes = target[positions[0], None].expand(-1, self.max_fertility, -1)
+        positions = RealPositions(lengths, context.shape[1])
+        logits = self._logits(self.hidden(positions.take(context)))  # (N, d, V)
+        classes = target[positions.rows, None].expand(-1, self.max_fertility, -1)
         # One normaliser per token and copy, then a gather: no tensor has both L and V.
         gold = (logits.gather(-1, classes) - logits.logsumexp(-1, keepdim=True)).exp()
-        return padded(gold, positions, B, n)
+        return positions.put(gold)
 
 
 class AutoregressiveDecoder(_Decoder):
@@ -123,14 +122,13 @@ class AutoregressiveDecoder(_Decoder):
 
     def gold(self, context: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
         """As `IndependentDecoder.gold`, each output given those before it."""
-        B, n, _ = context.shape
-        positions = real_positions(lengths, n)
+        positions = RealPositions(lengths, context.shape[1])
         before = F.linear(self._states_before(context, target), self.hidden.weight)
-        hidden = self.hidden(context[positions])[:, None] + before[positions[0]]
+        hidden = self.hidden(positions.take(context))[:, None] + before[positions.rows]
         logits = self._logits(hidden)  # (N, L, d, V)
-        classes = target[positions[0]][:, :, None, None].expand(*logits.shape[:3], 1)
+        classes = target[positions.rows][:, :, None, None].expand(*logits.shape[:3], 1)
         gold = (logits.gather(-1, classes) - logits.logsumexp(-1, keepdim=True)).exp()
-        return padded(gold.squeeze(-1).mT, positions, B, n)
+        return positions.put(gold.squeeze(-1).mT)
 
     def _states_before(self, context: Tensor, target: Tensor) -> Tensor:
         """The hidden state before each output, given those before it: (B, L, D)."""

@@ -11,8 +11,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from ftor.nn.padding import inside, padded, real_positions
+from ftor.distributions.inputs import checks_values
+from ftor.nn.padding import RealPositions, inside
+from ftor.nn.precision import without_autocast
 from ftor.ops.check import check_dropout, check_lengths, check_range, check_shape, check_size
+from ftor.ops.dispatch import reads_values
 from ftor.ops.recurrence import highway_lstm
 
 
@@ -29,6 +32,7 @@ class HighwayBiLSTM(nn.Module):
         recurrent_dropout: probability of dropping a unit of h_{t−1} before the recurrent product in training.
         layer_dropout: probability of dropping a unit between two layers in training.
         inputs: the size of incoming vectors; D if not given.
+        validate_args: whether to check the values of lengths; by default on the CPU only.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class HighwayBiLSTM(nn.Module):
         recurrent_dropout: float = 0.1,
         layer_dropout: float = 0.1,
         inputs: int | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         super().__init__()
         inputs = width if inputs is None else inputs
@@ -48,6 +53,7 @@ class HighwayBiLSTM(nn.Module):
         check_dropout(layer_dropout)
         self.width, self.inputs, self.encoders = width, inputs, encoders
         self.recurrent_dropout, self.layer_dropout = recurrent_dropout, layer_dropout
+        self.validate_args = validate_args
         sizes = [inputs] + [width] * (layers - 1)
         self.layers = nn.ModuleList(_HighwayLayer(size, width, encoders) for size in sizes)
 
@@ -61,11 +67,11 @@ class HighwayBiLSTM(nn.Module):
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
         """Turn `x` (B, n, inputs) with `lengths` (B,) int64, 1..n, into E tensors (B, n, D), 0 past them."""
         check_shape("x", x, ("B", "n", self.inputs))
-        check_lengths("lengths", lengths, "x", x)
-        check_range("lengths", lengths, 1, x.shape[1], "the n of x")
+        _check_lengths(lengths, x, self.validate_args)
         # Padding gets no gradient, but 0·NaN would be NaN in that of the projection's weights.
         padding = ~inside(lengths, x.shape[1])
-        x = x.masked_fill(padding[..., None], 0) if bool(padding.any()) else x
+        if not reads_values(padding) or bool(padding.any()):
+            x = x.masked_fill(padding[..., None], 0)
         return self.encode(self.project(x), lengths)
 
     def project(self, x: Tensor) -> Tensor:
@@ -151,12 +157,11 @@ class _HighwayLayer(nn.Module):
 
 
 def _project(x: Tensor, weight: Tensor, lengths: Tensor) -> Tensor:
-    """The product (B, n, P) of `x` (B, n, D) and `weight` (P, D), 0 past a row's end if there is padding."""
-    B, n, _ = x.shape
-    positions = real_positions(lengths, n)
-    if len(positions[0]) == B * n:
+    """The product (B, n, P) of `x` (B, n, D), which is 0 past a row's end, and `weight` (P, D)."""
+    positions = RealPositions(lengths, x.shape[1])
+    if positions.everywhere:
         return F.linear(x, weight)
-    return padded(F.linear(x[positions], weight), positions, B, n)
+    return positions.put(F.linear(positions.take(x), weight))
 
 
 def _run(
@@ -181,13 +186,21 @@ class BiLSTM(nn.Module):
         layers: number of bidirectional layers.
         encoders: E, number of such stacks that read the same input.
         layer_dropout: probability of dropping a unit between two layers in training, position by position.
+        validate_args: whether to check the values of lengths; by default on the CPU only.
     """
 
-    def __init__(self, width: int, layers: int = 2, encoders: int = 1, layer_dropout: float = 0.1) -> None:
+    def __init__(
+        self,
+        width: int,
+        layers: int = 2,
+        encoders: int = 1,
+        layer_dropout: float = 0.1,
+        validate_args: bool | None = None,
+    ) -> None:
         super().__init__()
         _check_sizes(width, layers, encoders)
         check_dropout(layer_dropout)
-        self.width = width
+        self.width, self.validate_args = width, validate_args
         self.stacks = nn.ModuleList(
             nn.LSTM(
                 width,
@@ -203,8 +216,7 @@ class BiLSTM(nn.Module):
     def forward(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
         """Turn `x` (B, n, D) with `lengths` (B,) int64, 1..n, into E tensors (B, n, D), 0 past them."""
         check_shape("x", x, ("B", "n", self.width))
-        check_lengths("lengths", lengths, "x", x)
-        check_range("lengths", lengths, 1, x.shape[1], "the n of x")
+        _check_lengths(lengths, x, self.validate_args)
         return self.encode(x, lengths)
 
     def project(self, x: Tensor) -> Tensor:
@@ -214,12 +226,42 @@ class BiLSTM(nn.Module):
     def encode(self, x: Tensor, lengths: Tensor) -> tuple[Tensor, ...]:
         """The same as calling the module, without its checks."""
         x = x.to(self.stacks[0].weight_hh_l0.dtype)  # type: ignore[arg-type]
-        packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
-        with torch.autocast(x.device.type, enabled=False):  # not all CPUs have LSTMs in half precision
+        with without_autocast(x):  # not all CPUs have LSTMs in half precision
+            if not reads_values(lengths):
+                return tuple(_padded_lstm(stack, x, lengths) for stack in self.stacks)  # type: ignore[arg-type]
+            packed = pack_padded_sequence(x, lengths.cpu(), batch_first=True, enforce_sorted=False)
             outputs = [stack(packed)[0] for stack in self.stacks]
         return tuple(
             pad_packed_sequence(output, batch_first=True, total_length=x.shape[1])[0] for output in outputs
         )
+
+
+def _padded_lstm(stack: nn.LSTM, x: Tensor, lengths: Tensor) -> Tensor:
+    """The states (B, n, D) of a stack. Its input is not packed, for which Python has to know the lengths."""
+    n, H = x.shape[1], stack.hidden_size
+    places, real = torch.arange(n, device=x.device), inside(lengths, n)
+    last = lengths.clamp(max=n)[:, None] - 1  # a place that is not there would stop a GPU
+    turned = torch.where(real, last - places, places)[..., None]
+    begin = x.new_zeros(1, len(x), H)
+
+    def run(inputs: Tensor, weights: Sequence[Tensor]) -> Tensor:
+        one_layer = True, 1, 0.0, stack.training, False, True  # with biases, in one direction, batch first
+        states: Tensor = torch.lstm(inputs, (begin, begin), tuple(weights), *one_layer)[0]
+        return states
+
+    for layer in range(stack.num_layers):
+        x = F.dropout(x, stack.dropout, stack.training) if layer else x
+        forward, backward = stack.all_weights[2 * layer : 2 * layer + 2]
+        from_the_end = run(x.gather(1, turned.expand_as(x)), backward)
+        both = [run(x, forward), from_the_end.gather(1, turned.expand(-1, -1, H))]
+        x = torch.cat(both, -1).masked_fill(~real[..., None], 0)
+    return x
+
+
+def _check_lengths(lengths: Tensor, x: Tensor, validate_args: bool | None) -> None:
+    check_lengths("lengths", lengths, "x", x)
+    if checks_values(validate_args, lengths):
+        check_range("lengths", lengths, 1, x.shape[1], "the n of x")
 
 
 def _check_sizes(width: int, layers: int, encoders: int) -> None:

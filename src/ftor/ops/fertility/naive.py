@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ftor.ops.dispatch import IMPOSSIBLE, LOG_ZERO
+from ftor.ops.dispatch import IMPOSSIBLE, LOG_ZERO, reads_values
 
 
 def length_log_probs(log_p: Tensor, max_length: int) -> Tensor:
@@ -19,7 +19,7 @@ def length_log_probs(log_p: Tensor, max_length: int) -> Tensor:
 
 def log_prob_length(log_p: Tensor, lengths: Tensor) -> Tensor:
     """The log P(f_1 + … + f_n = length) of each row's length: (B, n, d+1), (B,) → (B,)."""
-    high = longest(log_p, lengths)
+    high = _reached(log_p, lengths)
     log_probs = length_log_probs(log_p, high).gather(1, lengths.clamp(0, high).unsqueeze(1)).squeeze(1)
     return torch.where((lengths >= 0) & (lengths <= high), log_probs, LOG_ZERO)
 
@@ -54,7 +54,7 @@ def entropy(log_p: Tensor, lengths: Tensor, max_length: int) -> Tensor:
 def argmax(log_p: Tensor, lengths: Tensor) -> Tensor:
     """The most likely fertilities given the length of each row: (B, n, d+1), (B,) → (B, n)."""
     log_p = _wide(log_p)
-    best = _empty_prefix(log_p, longest(log_p, lengths))
+    best = _empty_prefix(log_p, _reached(log_p, lengths))
     choices = []
     for i in range(log_p.shape[1]):
         best, choice = _continuations(best, log_p[:, i]).max(-1)
@@ -75,7 +75,7 @@ def sample(log_p: Tensor, lengths: Tensor | None, uniforms: Tensor) -> Tensor:
     uniforms = uniforms.to(log_p.dtype)
     if lengths is None:
         return _inverse_cdf(log_p.exp(), uniforms)
-    log_sums, predecessors = _prefix_sums(log_p, longest(log_p, lengths))
+    log_sums, predecessors = _prefix_sums(log_p, _reached(log_p, lengths))
     possible = _start_of_walk(log_sums, lengths).any(1)
     position = torch.where(possible, lengths, 0).expand(uniforms.shape[:2])
     rows = torch.arange(log_p.shape[0], device=log_p.device)
@@ -97,6 +97,12 @@ def longest(log_p: Tensor, lengths: Tensor) -> int:
         return min(max([0, *map(int, lengths.tolist())]), reachable)
     except RuntimeError:
         return reachable
+
+
+def _reached(log_p: Tensor, lengths: Tensor) -> int:
+    """The sums up to which to compute: `longest`, or n·d on devices where that would wait for the lengths."""
+    reachable: int = log_p.shape[1] * (log_p.shape[2] - 1)
+    return longest(log_p, lengths) if reads_values(lengths) else reachable
 
 
 def _wide(log_p: Tensor) -> Tensor:

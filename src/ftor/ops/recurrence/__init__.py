@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ftor.ops.check import check_floating, check_lengths, check_like, check_range, check_shape
-from ftor.ops.dispatch import refuse_second_backward, runs_on_kernels
+from ftor.ops.dispatch import reads_values, refuse_second_backward, runs_on_kernels
 from ftor.ops.operator import operator
 from ftor.ops.recurrence import naive
 
@@ -34,7 +34,7 @@ def highway_lstm(
             Positions past a row's length are not read.
         weight: (K, 5H, H), recurrent, with blocks of rows in the same order.
         bias: (K, 5H).
-        lengths: (B,) int64, 1..n.
+        lengths: (B,) int64, 1..n. Checked on the CPU only.
         keep: (B, K, H), factors for h_{t−1} before the recurrent product, the same at every step
             (variational dropout), or None for all 1.
 
@@ -78,7 +78,8 @@ def _check(projected: Tensor, weight: Tensor, bias: Tensor, lengths: Tensor, kee
         check_shape(name, tensor, shape)
         check_like(name, tensor, "projected", projected)
     check_lengths("lengths", lengths, "projected", projected)
-    check_range("lengths", lengths, 1, n, "the n of projected")
+    if reads_values(lengths):
+        check_range("lengths", lengths, 1, n, "the n of projected")
 
 
 # The kernels as torch operators. Each imports cpu.py when it first runs, because that imports numba.
