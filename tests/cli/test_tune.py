@@ -86,6 +86,22 @@ def test_if_nothing_comes_to_an_end_the_exit_code_says_so(experiment):
     assert "no trial came to its end" in finished.err
 
 
+@pytest.mark.slow
+def test_the_runs_of_a_search_go_to_a_ray_cluster(experiment, tmp_path):
+    ray_cluster = pytest.importorskip("ray.cluster_utils")
+    cluster = ray_cluster.Cluster(
+        initialize_head=True, head_node_args={"num_cpus": 2, "include_dashboard": False}
+    )
+    try:
+        finished = tiny.run_here(*experiment[:-4], "--epochs", "2", "--ray", cluster.address)
+    finally:
+        cluster.shutdown()
+    assert finished.code == 0, finished.err
+    assert "trial-0-seed-1000 running: node " in finished.err
+    assert re.search(r"(trial 1|the unchanged configuration) wins: dev exact match", finished.out)
+    assert (tmp_path / "tune" / "mine" / "mine-tuned.toml").exists()
+
+
 def test_no_optuna(experiment):
     with mock.patch.dict(sys.modules, {"optuna": None, "ftor.tuning.store": None}):
         del sys.modules["ftor.tuning.store"]
@@ -99,6 +115,7 @@ def test_no_optuna(experiment):
     [
         (["tune", "mirror"], 2, "the paper has no search space for this experiment"),
         (["tune", "geo-iid", "--data-dir", "."], 1, "geo-template: geo/template_train.tsv: no such file"),
+        (["tune", "transducer", "--ray", "auto", "--sampler", "tpe"], 2, "say how many runs go at a time"),
         (["tune", "geo-iid", "--figure", "a.gif"], 2, "expected .png or .svg, found a.gif"),
         (["tune", "geo-iid", "--space", "none.toml"], 1, "none.toml: No such file"),
     ],

@@ -77,6 +77,50 @@ def test_if_all_fail_nothing_wins(tune):
     assert winner(trials) is None
 
 
+def test_failed_trials_are_tried_again_on_resume(tune, capsys):
+    _, trials, _ = tune(lambda weight, seed: Failed("no room") if weight > 5 else weight / 20)
+    failed = [trial.number for trial in trials if trial.state == "failed"]
+    finished = [trial for trial in trials if trial.state == "complete"]
+    _, again, executor = tune(lambda weight, seed: weight / 20, report=TerminalReport())
+    assert failed
+    assert [again[trial.number].results for trial in finished] == [trial.results for trial in finished]
+    assert {trial.state for trial in again} == {"complete"}
+    assert all(again[number].reason is None for number in failed)
+    assert {int(name.split("-")[1]) for name in executor.started if not name.endswith(str(THIRD))} == {
+        *failed
+    }
+    assert winner(again).values["training.length_weight"] == max(
+        trial.values["training.length_weight"] for trial in again
+    )
+    first = next(iter(failed))
+    assert f"tried again, since they failed before: trial {first}" in capsys.readouterr().err
+
+
+def test_a_trial_that_fails_again_has_the_new_reason(tune):
+    tune(lambda weight, seed: Failed("once"))
+    _, trials, _ = tune(lambda weight, seed: Failed("twice"))
+    assert {(trial.state, trial.reason) for trial in trials} == {("failed", "seed 1000: twice")}
+
+
+def test_a_third_seed_that_failed_is_tried_again_on_resume(tune):
+    _, trials, _ = tune(lambda weight, seed: Failed("it broke") if seed == THIRD else weight / 20)
+    failed = {f"trial-{trial.number}-seed-{THIRD}" for trial in trials if isinstance(trial.third, str)}
+    _, again, executor = tune(lambda weight, seed: weight / 20)
+    assert len(failed) == 3
+    assert {*executor.started} == failed
+    assert sum(trial.checked is not None for trial in again) == 3
+
+
+def test_a_run_whose_folder_is_on_another_machine_has_its_result(tune, tmp_path):
+    _, trials, _ = tune(lambda weight, seed: weight / 20)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    plan = plan_in(elsewhere)
+    store, executor = Store(plan, elsewhere), Pretended(lambda weight, seed: weight / 20, has_storage=False)
+    assert search(store, executor)
+    assert [trial.mean for trial in store.trials()] == [trial.mean for trial in trials]
+
+
 def test_a_finalist_that_fails_with_the_third_seed_loses(tune):
     weights = set()
 

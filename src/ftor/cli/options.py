@@ -46,6 +46,9 @@ Settings = Annotated[
 Threads = Annotated[
     int, typer.Option(metavar="N", min=1, help="CPU threads. More than one helps on an idle machine only.")
 ]
+Ray = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Run on a Ray cluster. `auto`: the one of this machine.")
+]
 Lengths = Annotated[
     int | None,
     typer.Option(

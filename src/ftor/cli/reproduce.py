@@ -1,16 +1,13 @@
 """`ftor reproduce`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
-from ftor.cli.options import DataDir, TableName, target_folder
+from ftor.cli.options import DataDir, Ray, TableName, target_folder
 from ftor.cli.output import show
 from ftor.show.progress import TerminalReport
-
-if TYPE_CHECKING:
-    from ftor.jobs import Executor
 
 
 def reproduce(
@@ -28,10 +25,7 @@ def reproduce(
     jobs: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Runs at a time. Default: one per core.")
     ] = None,
-    ray: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Run on a Ray cluster. `auto`: the one of this machine."),
-    ] = None,
+    ray: Ray = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run and how long it would take.")
     ] = False,
@@ -74,6 +68,7 @@ def reproduce(
     """
     from ftor.jobs import run_jobs  # here for start-up time
     from ftor.jobs.locking import lock_folder
+    from ftor.jobs.places import place
     from ftor.jobs.processes import cores
     from ftor.lab.reproduce import BEYOND, Reproduction, plan_runs, tables_of
     from ftor.show.board import Board
@@ -84,8 +79,7 @@ def reproduce(
     if ledgers.exists() and not ledgers.is_dir():
         raise typer.BadParameter(f"{ledgers} is a file, not a folder", param_hint="--ledgers")
     names = tables_of(table)
-    jobs = jobs or cores()
-    threads = threads or (1 if ray else max(1, cores() // jobs))
+    threads = threads or (1 if ray else max(1, cores() // (jobs or cores())))
     planned = [BEYOND] if table == BEYOND else names
     runs = plan_runs(planned, out, seeds, only or [], baselines, settings or [], data_dir, threads)
     report = TerminalReport()
@@ -100,7 +94,7 @@ def reproduce(
         if ray is None:  # a cluster's nodes may have folders of their own
             reproduction.require_data(data_dir, target_folder(data_dir) if fetch else None, report)
         with lock_folder(out, "ftor reproduce"):
-            run_jobs(reproduction, _executor(ray, jobs, report), Board(report, reproduction))
+            run_jobs(reproduction, place(ray, jobs, report), Board(report, reproduction))
     if settings and any(status.state == "done" for status in statuses):
         report.say(f"runs that --set changes are in {ledgers}, but do not count for the tables")
     elif not settings and all(status.state == "done" for status in statuses):
@@ -112,16 +106,6 @@ def reproduce(
         report.say("stopped; the same command resumes the runs")
     if any(status.state != "done" for status in statuses):
         raise typer.Exit(1)
-
-
-def _executor(ray: str | None, jobs: int, report: TerminalReport) -> "Executor":
-    if ray is None:
-        from ftor.jobs.processes import Processes  # here for start-up time
-
-        return Processes(jobs)
-    from ftor.jobs.cluster import Cluster  # here, as Ray is an extra
-
-    return Cluster(ray, report)
 
 
 def _show_tables(names: list[str], ledgers: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ftor.cli.options import DataDir, Experiment, check_figure
+from ftor.cli.options import DataDir, Experiment, Ray, check_figure
 from ftor.show.progress import TerminalReport
 
 if TYPE_CHECKING:
@@ -23,8 +23,14 @@ def tune(
         int | None, typer.Option(metavar="N", min=1, help="Epochs per run. Default: as configured.")
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Runs at a time. Default: one per core.")
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Runs at a time. Default: one per core; with --ray as many as it has room for.",
+        ),
     ] = None,
+    ray: Ray = None,
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder of the search. Default: tune/NAME.")
     ] = None,
@@ -55,28 +61,36 @@ def tune(
     """Search for better hyperparameters by dev scores.
 
     Every trial is trained with two seeds, the best trials with a third. The same command continues a
-    search that was stopped. Needs pip install 'ftor[tune]'.
+    search that was stopped, and tries again what failed. Needs pip install 'ftor[tune]'.
     """
     from ftor.tuning.plan import make_plan  # here for start-up time
 
     if figure is not None:
         check_figure(figure, "--figure")
+    if ray is not None and jobs is None and sampler == "tpe":
+        raise typer.BadParameter(
+            "--sampler tpe learns from finished trials: with --ray, say how many runs go at a time",
+            param_hint="--jobs",
+        )
     plan = make_plan(
         experiment, space, on_itself, epochs, trials=trials, sampler=sampler, seed=seed, prune=prune
     )
     folder = out if out is not None else Path("tune") / plan.name
     picture = figure if figure is not None else folder / "tune.svg"
-    if not _carry_out(plan, folder, picture, jobs, data_dir):
+    if not _carry_out(plan, folder, picture, jobs, ray, data_dir):
         raise typer.Exit(1)
 
 
-def _carry_out(plan: "Plan", folder: Path, picture: Path, jobs: int | None, data_dir: Path | None) -> bool:
+def _carry_out(
+    plan: "Plan", folder: Path, picture: Path, jobs: int | None, ray: str | None, data_dir: Path | None
+) -> bool:
     """Search and report. Returns whether the search came to its end."""
     from ftor.datasets.splits import require_files  # here for start-up time
     from ftor.errors import FtorError
     from ftor.jobs import run_jobs
     from ftor.jobs.locking import lock_folder
-    from ftor.jobs.processes import Processes, cores
+    from ftor.jobs.places import place
+    from ftor.jobs.processes import cores
     from ftor.show.board import Board
     from ftor.show.tuning.figure import save
     from ftor.show.tuning.report import print_report
@@ -85,14 +99,15 @@ def _carry_out(plan: "Plan", folder: Path, picture: Path, jobs: int | None, data
     from ftor.tuning.trials import winner
     from ftor.tuning.winner import write_winner
 
-    slots = jobs if jobs is not None else cores()
     report = TerminalReport()
-    require_files(plan.config, data_dir)  # without which every trial would fail
+    if ray is None:  # a cluster's nodes may have folders of their own
+        require_files(plan.config, data_dir)  # without which every trial would fail
+    threads = 1 if ray else max(1, cores() // (jobs or cores()))
     with lock_folder(folder, "ftor tune"):
         store = Store(plan, folder)
-        _announce(plan, folder, slots, report)
-        search = Search(store, report, max(1, cores() // slots), data_dir)
-        if not run_jobs(search, Processes(slots), Board(report, search)):
+        _announce(plan, folder, report)
+        search = Search(store, report, threads, data_dir)
+        if not run_jobs(search, place(ray, jobs, report), Board(report, search)):
             report.say(f"stopped; to resume: {shlex.join(['ftor', *sys.argv[1:]])}")
             return False
         trials = store.trials()
@@ -106,7 +121,7 @@ def _carry_out(plan: "Plan", folder: Path, picture: Path, jobs: int | None, data
     return True
 
 
-def _announce(plan: "Plan", folder: Path, slots: int, report: TerminalReport) -> None:
+def _announce(plan: "Plan", folder: Path, report: TerminalReport) -> None:
     name = plan.name
     if plan.on != plan.experiment:
         report.say(
@@ -116,7 +131,6 @@ def _announce(plan: "Plan", folder: Path, slots: int, report: TerminalReport) ->
     report.say(
         f"{plan.space.name}: {', '.join(plan.space.keys)}\n"
         f"{plan.trials} trials and the unchanged configuration, by dev {plan.objective}, with seeds "
-        f"{' and '.join(map(str, plan.seeds))}, the best with {plan.third_seed} too: {runs} runs, "
-        f"{slots} at a time\n"
+        f"{' and '.join(map(str, plan.seeds))}, the best with {plan.third_seed} too: {runs} runs\n"
         f"in {folder}; test pairs are not used"
     )

@@ -93,12 +93,11 @@ class Cluster:
     Args:
         address: of the cluster, or "auto" for the cluster on this machine.
         report: receives a warning if no node is large enough for a job.
+        slots: how many jobs it is given at a time. None: all.
     """
 
-    slots = sys.maxsize
-
-    def __init__(self, address: str, report: Report) -> None:
-        self._address, self._report = address, report
+    def __init__(self, address: str, report: Report, slots: int | None = None) -> None:
+        self._address, self._report, self.slots = address, report, slots or sys.maxsize
         self._running: dict[Any, Job] = {}
         self._stopping: set[Job] = set()
 

@@ -29,7 +29,11 @@ class Search(Workload):
         self._threads, self._data_folder = threads, data_folder and data_folder.absolute()
         self._objective = objective_key(store.plan.config, data_folder)
         self._runs: dict[Job, tuple[int, int]] = {}  # trial and seed
+        self._epochs: dict[Job, list[Mapping[str, Any]]] = {}  # what a folder on another machine has
         store.complete_draws()
+        again = store.reopen_failed()
+        if again:
+            report.say(f"tried again, since they failed before: {', '.join(again)}")
         for trial in store.trials():
             if trial.state == "running":
                 self._resume(trial)
@@ -62,8 +66,8 @@ class Search(Workload):
         known = [result.seconds for trial in self._store.trials() for result in trial.results.values()]
         for trial, seed in [(trial, seed) for trial in trials for seed in seeds]:
             config = self._plan.config_for(trial.values, seed)
-            folder = self._store.folder / "runs" / run_name(trial.number, seed)
-            job = Job(config, folder, self._data_folder, self._threads)
+            folder = self._store.folder.absolute() / "runs" / run_name(trial.number, seed)
+            job = Job(config, folder, self._data_folder, self._threads, float(config.model.wants_gpu))
             self._runs[job] = trial.number, seed
             self.statuses.append(Status(job, job.name, fmean(known) if known else None))
 
@@ -71,6 +75,8 @@ class Search(Workload):
         """Note the value. With pruning, end the trial if it is hopeless."""
         value, (number, seed) = float(record[self._objective]), self._runs[status.job]
         status.note = f"epoch {record['epoch']}: {percent(value)}"
+        heard = self._epochs.setdefault(status.job, [])
+        heard[record["epoch"] - 1 :] = [record]  # a lost run may begin again
         # Curves of the same seed are compared, in whatever order the runs of other seeds end.
         if self._plan.prune and seed == self._plan.seeds[0] and self._is_open(number):
             self._store.keep_epoch(number, record["epoch"], value)
@@ -81,7 +87,9 @@ class Search(Workload):
         """Keep the result, and end the trial with its last one."""
         number, seed = self._runs[status.job]
         folder = status.job.folder
-        result = result_of(record, read_json_lines(folder / "log.jsonl"), self._objective)
+        log = folder / "log.jsonl"
+        epochs = read_json_lines(log) if log.exists() else self._epochs.get(status.job, [])
+        result = result_of(record, epochs, self._objective)
         self._store.keep(number, seed, result)
         for checkpoint in folder.glob("checkpoint*.safetensors"):
             checkpoint.unlink()  # nothing resumes a finished run, and a search has many

@@ -82,18 +82,30 @@ class Store:
     def _frozen(self) -> list[FrozenTrial]:
         return self._study.get_trials(deepcopy=False)
 
+    def reopen_failed(self) -> list[str]:
+        """Forget that trials and runs with the third seed failed. Returns the names of these, to run again."""
+        names = list[str]()
+        for trial in self.trials():
+            if trial.state == "failed" and self._frozen()[trial.number].state == OptunaState.RUNNING:
+                self._handle(trial.number).set_user_attr("reason", None)
+                names.append(f"trial {trial.number}")
+            elif isinstance(trial.third, str):
+                self._study.set_user_attr(run_name(trial.number, self.plan.third_seed), None)
+                names.append(f"trial {trial.number} with seed {self.plan.third_seed}")
+        return names
+
     def _trial(self, frozen: FrozenTrial, results: dict[str, Any]) -> Trial:
         plan = self.plan
         by_seed = {seed: results.get(run_name(frozen.number, seed)) for seed in plan.seeds}
         third = results.get(run_name(frozen.number, plan.third_seed))
-        unchanged = "unchanged" in frozen.user_attrs
+        unchanged, reason = "unchanged" in frozen.user_attrs, frozen.user_attrs.get("reason")
         return Trial(
             frozen.number,
             plan.values({} if unchanged else frozen.params),
             {seed: Result(**values) for seed, values in by_seed.items() if values is not None},
-            _STATES[frozen.state],
+            "failed" if reason is not None else _STATES[frozen.state],
             unchanged,
-            frozen.user_attrs.get("reason"),
+            reason,
             Result(**third) if isinstance(third, dict) else third,
         )
 
@@ -136,14 +148,17 @@ class Store:
         self._study.set_user_attr(run_name(number, seed), values)
 
     def end(self, number: int, state: TrialState, reason: str | None = None) -> Trial:
-        """End a trial. The value of a complete one is the mean over its seeds."""
-        if reason is not None:
+        """End a trial. The value of a complete one is the mean over its seeds.
+
+        A failed one needs a reason. In the study it runs on, since Optuna reopens no trial that has ended.
+        """
+        if state == "failed":
             self._handle(number).set_user_attr("reason", reason)
-        if state == "complete":
+        elif state == "complete":
             values = [result.value for result in self.trials()[number].results.values()]
             self._study.tell(number, sum(values) / len(values))
         else:
-            self._study.tell(number, state=OptunaState.PRUNED if state == "pruned" else OptunaState.FAIL)
+            self._study.tell(number, state=OptunaState.PRUNED)
         return self.trials()[number]
 
     def keep_epoch(self, number: int, epoch: int, value: float) -> None:
