@@ -83,7 +83,7 @@ class Store:
         return self._study.get_trials(deepcopy=False)
 
     def reopen_failed(self) -> list[str]:
-        """Forget that trials and runs with the third seed failed. Returns the names of these, to run again."""
+        """Forget that trials and runs with the third seed failed. Returns their names."""
         names = list[str]()
         for trial in self.trials():
             if trial.state == "failed" and self._frozen()[trial.number].state == OptunaState.RUNNING:
