@@ -12,7 +12,7 @@ UNNEEDED = {  # one process runs these one after another, so what is loaded once
     "import ftor.cli.main": {"torch", "numba", "matplotlib", "pydantic"},
     "import ftor.show.results.formats": {"torch", "numba", "matplotlib"},
     "from ftor.grammar import Grammar; Grammar.read('geo').accepts(['answer'])": {"torch", "numba"},
-    "from ftor.datasets import geo, grouping, judges; judges('atis', None), grouping('okapi')": {
+    "from ftor.datasets import geo, groupings, judges; judges('atis', None), groupings('okapi')": {
         "torch",
         "numba",
     },

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ftor.datasets import grouping, judges
+from ftor.datasets import groupings, judges
 from ftor.datasets.atis import ARITIES, CONJUNCTIONS, read, same_tree, write
 from ftor.datasets.terms import QueryError, Term
 from ftor.text.reading import read_pairs
@@ -97,7 +97,7 @@ def test_the_judge():
     (judge,) = judges("atis", None)
     assert judge.name == "tree_accuracy"
     assert judge.same(["(", "or", "a", "b", ")"], ["(", "or", "b", "a", ")"])
-    assert grouping("atis") is None
+    assert groupings("atis") == ()
 
 
 @pytest.mark.skipif(not os.environ.get("FTOR_DATA"), reason="FTOR_DATA does not say where the real data is")

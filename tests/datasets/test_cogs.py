@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ftor.datasets import DATASETS, cogs, grouping, judges
+from ftor.datasets import DATASETS, cogs, groupings, judges
 from ftor.text.reading import DataError, read_pairs
 from ftor.tuning.look.orders import needed_order
 from support.tiny import run_here
@@ -43,8 +43,9 @@ def test_the_order_of_conjuncts_does_not_count():
 
 @pytest.mark.parametrize("phrases", range(6))
 def test_depth_of_prepositional_phrases(phrases):
+    (by_depth,) = groupings("cogs")
     for definite in (True, False):
-        assert grouping("cogs").key(nested(phrases, definite)[1]) == phrases
+        assert by_depth.key(*nested(phrases, definite)) == phrases
 
 
 def test_depth_of_clauses():

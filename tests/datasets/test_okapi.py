@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ftor.datasets import grouping, judges
+from ftor.datasets import groupings, judges
 from ftor.datasets.okapi import KEYWORDS, clauses, parameters, same_clauses
 from ftor.text.reading import read_pairs
 
@@ -55,9 +55,9 @@ def test_the_judge_and_the_grouping():
     (judge,) = judges("okapi", None)
     assert judge.name == "clause_accuracy"
     assert judge.same(QUERY.split(), QUERY.split())
-    by_parameters = grouping("okapi")
+    (by_parameters,) = groupings("okapi")
     assert by_parameters.name == "parameters"
-    assert by_parameters.key(QUERY.split()) == 4
+    assert by_parameters.key([], QUERY.split()) == 4
 
 
 @pytest.mark.skipif(not os.environ.get("FTOR_DATA"), reason="FTOR_DATA does not say where the real data is")

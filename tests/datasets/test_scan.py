@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ftor.datasets import DATASETS, scan
+from ftor.datasets import DATASETS, groupings, scan
 from ftor.datasets.published import sha256_of
 from ftor.text.reading import DataError, read_pairs
 from ftor.tuning.look.orders import needed_order
@@ -38,6 +38,20 @@ def test_meanings(command, actions):
 def test_other_words_are_no_commands(command):
     with pytest.raises(ValueError, match="not a phrase of SCAN"):
         scan.interpret(command.split())
+
+
+@pytest.mark.parametrize(
+    ("command", "kinds"),
+    [
+        ("walk", ["none", "plain", "once", 1]),
+        ("look opposite left twice and run", ["and", "opposite", "twice", 4]),
+        ("walk thrice after walk around left thrice", ["after", "around", "thrice", 12]),
+        ("walk after jump around right", ["after", "around", "once", 4]),
+        ("of another language", ["none", "plain", "once", 0]),
+    ],
+)
+def test_kinds_of_commands(command, kinds):
+    assert [grouping.key(command.split(), []) for grouping in groupings("scan-jump")] == kinds
 
 
 def test_actions_know_their_words():

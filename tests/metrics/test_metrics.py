@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ftor.files import read_json_lines
-from ftor.metrics import Group, Grouping, Judge, LengthGroup, Metrics, edit_distance, evaluate
+from ftor.metrics import Group, Grouping, Judge, LengthGroup, Metrics, edit_distance, evaluate, group_keys
 
 TOKENS = st.lists(st.sampled_from(["a", "b", "ab", ""]), max_size=7)
 
@@ -59,19 +59,33 @@ JUDGES = (
     Judge("as_sets", lambda gold, predicted: set(gold) == set(predicted)),
     Judge("always", lambda gold, predicted: True),
 )
-HALVES = Grouping("halves", lambda gold: len(gold) // 2)
+HALVES = Grouping("halves", lambda source, gold: len(gold) // 2)
+SIDES = Grouping("sides", lambda source, gold: "same" if source == gold else "other")
+SOURCES = [["a", "b"], ["x"], ["x"], []]
+GROUPS = group_keys([HALVES], SOURCES, GOLDS)
 
 
 def test_judges_and_groups():
-    metrics = evaluate(GOLDS, PREDICTIONS, judges=JUDGES, group=HALVES)
+    metrics = evaluate(GOLDS, PREDICTIONS, judges=JUDGES, groups=GROUPS)
     assert metrics.shares == {"as_sets": 0.75, "always": 1.0}
     assert metrics.by_group == (Group("halves", 0, 1, 1.0, 1.0), Group("halves", 1, 3, 1 / 3, 2 / 3))
-    assert evaluate(GOLDS, PREDICTIONS, group=HALVES).by_group[1] == Group("halves", 1, 3, 1 / 3, None)
+    assert evaluate(GOLDS, PREDICTIONS, groups=GROUPS).by_group[1] == Group("halves", 1, 3, 1 / 3, None)
+
+
+def test_kinds_are_groups_too():
+    groups = group_keys([HALVES, SIDES], SOURCES, GOLDS)
+    metrics = evaluate(GOLDS, PREDICTIONS, groups=groups)
+    assert [(group.name, group.value) for group in metrics.by_group] == [
+        *(("halves", 0), ("halves", 1)),
+        *(("sides", "other"), ("sides", "same")),
+    ]
+    assert sum(group.count for group in metrics.by_group if group.name == "sides") == len(GOLDS)
+    assert Metrics.from_dict(json.loads(json.dumps(metrics.as_dict()))) == metrics
 
 
 @pytest.mark.parametrize("judges", [(), JUDGES], ids=["no judges", "judges"])
 def test_judged_metrics_survive_json(judges):
-    metrics = evaluate(GOLDS, PREDICTIONS, judges=judges, group=HALVES)
+    metrics = evaluate(GOLDS, PREDICTIONS, judges=judges, groups=GROUPS)
     assert Metrics.from_dict(json.loads(json.dumps(metrics.as_dict()))) == metrics
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from ftor.metrics import WELL_FORMED, Grouping, Judge, evaluate, verdicts
+from ftor.metrics import WELL_FORMED, Judge, evaluate, verdicts
 from ftor.show.metrics import run_tables, tables
 
 GOLDS = [["a", "b"], ["a", "b"], ["c", "d", "e"], []]
@@ -15,7 +15,7 @@ JUDGES = (
     Judge("as_sets", lambda gold, predicted: set(gold) == set(predicted)),
     Judge("always", lambda gold, predicted: True),
 )
-HALVES = Grouping("halves", lambda gold: len(gold) // 2)
+GROUPS = {"halves": [1, 1, 1, 0], "kind": ["a", "b", "a", "b"]}
 
 
 @pytest.mark.parametrize(
@@ -29,10 +29,12 @@ HALVES = Grouping("halves", lambda gold: len(gold) // 2)
 def test_the_table_shows_judges_and_groups(judges, header, row):
     console = Console(width=80)
     with console.capture() as shown:
-        console.print(tables(evaluate(GOLDS, PREDICTIONS, judges=judges, group=HALVES)))
+        console.print(tables(evaluate(GOLDS, PREDICTIONS, judges=judges, groups=GROUPS)))
     rows = [[cell.strip() for cell in re.split("[│┃]", line)[1:-1]] for line in shown.get().splitlines()]
     assert header in rows
     assert row in rows
+    assert ["kind", *header[1:]] in rows
+    assert ["b", "2", "50.0 %", "100.0 %" if judges else "50.0 %"][: len(header)] in rows
     assert (["as sets", "75.0 %"] in rows) == bool(judges)
 
 

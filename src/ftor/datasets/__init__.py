@@ -34,6 +34,6 @@ def scorers(task: str, report: Report | None = None) -> tuple[Scorer, ...]:
     return DATASETS[task].scorers(report) if task in DATASETS else ()
 
 
-def grouping(task: str) -> Grouping | None:
+def groupings(task: str) -> tuple[Grouping, ...]:
     """What the examples of a task are grouped by, besides their length."""
-    return DATASETS[task].grouping if task in DATASETS else None
+    return DATASETS[task].groupings if task in DATASETS else ()

@@ -100,6 +100,6 @@ DATASETS = (
         other_names={f"COGS*/data/{name}.tsv": f"cogs/{name}.tsv" for name in NAMES},
         convert=convert,
         judges=lambda data_folder: (Judge("conjunct_accuracy", same_conjuncts),),
-        grouping=Grouping("depth", depth),
+        groupings=(Grouping("depth", lambda source, gold: depth(gold)),),
     ),
 )

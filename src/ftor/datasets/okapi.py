@@ -55,6 +55,6 @@ DATASETS = (
         FILES,
         (RELEASED_DATA,),
         judges=lambda data_folder: (Judge("clause_accuracy", same_clauses),),
-        grouping=Grouping("parameters", parameters),
+        groupings=(Grouping("parameters", lambda source, gold: parameters(gold)),),
     ),
 )

@@ -56,7 +56,7 @@ class PublishedDataset:
         judges: gives the accuracies of the task, given the user's data folder. The first selects models.
         scorers: gives the scores of all outputs together. The report receives what cannot be computed.
         judged_with: further files that the judges read.
-        grouping: what examples are grouped by, besides their length.
+        groupings: what examples are grouped by, besides their length.
         generate: makes the pairs of each split, for users who do not have the files.
     """
 
@@ -71,7 +71,7 @@ class PublishedDataset:
     judges: Callable[[Path | None], tuple[Judge, ...]] = lambda data_folder: ()
     scorers: Callable[[Report | None], tuple[Scorer, ...]] = lambda report: ()
     judged_with: tuple[str, ...] = ()
-    grouping: Grouping | None = None
+    groupings: tuple[Grouping, ...] = ()
     generate: Callable[[], dict[str, list[tuple[str, str]]]] | None = None
 
     @property

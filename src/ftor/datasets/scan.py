@@ -5,6 +5,7 @@ generated. The public files have the same pairs in another order.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import product
@@ -13,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from ftor.datasets.published import Download, PublishedDataset, sha256sums
 from ftor.files import write_text
+from ftor.metrics import Grouping, Tokens
 from ftor.text.reading import DataError
 
 TextPair = tuple[str, str]
@@ -68,6 +70,38 @@ def _phrase(words: list[str], start: int) -> list[Action]:
     act = [Action(ACTIONS[verb], start)] if verb in ACTIONS else []
     turns = {"around": [turn, *act] * 4, "opposite": [turn, turn, *act]}
     return turns[manner[0]] if manner else [turn, *act]
+
+
+def connective(command: Tokens, actions: Tokens) -> str:
+    """What joins the clauses of a command."""
+    return next((word for word in ("and", "after") if word in command), "none")
+
+
+def manner(command: Tokens, actions: Tokens) -> str:
+    """The hardest manner of a command."""
+    return next((word for word in ("around", "opposite") if word in command), "plain")
+
+
+def repetition(command: Tokens, actions: Tokens) -> str:
+    """The largest repetition of a command."""
+    return next((word for word in ("thrice", "twice") if word in command), "once")
+
+
+def copies(command: Tokens, actions: Tokens) -> int:
+    """The most actions that one word names: the fertility that it needs. 0 for what is no command."""
+    try:
+        found = Counter(action.word for action in interpret(list(command)))
+    except ValueError:
+        return 0
+    return max(found.values())
+
+
+GROUPINGS = (
+    Grouping("connective", connective),
+    Grouping("manner", manner),
+    Grouping("repetition", repetition),
+    Grouping("copies of a word", copies),
+)
 
 
 def commands() -> list[str]:
@@ -133,6 +167,7 @@ def _dataset(name: str, folder: str, end: str, sums: str, split: Split, alone: s
         tuple(Download(f"{HOME}/{folder}/{file}", checksums[file]) for file in names),
         other_names=dict(zip(names, files, strict=True)),
         convert=convert,
+        groupings=GROUPINGS,
         generate=partial(generate, split, alone),
     )
 

@@ -68,7 +68,7 @@ def points(groups: Iterable[LengthGroup | Group]) -> tuple[Point, ...]:
         x, share = (
             (group.length, group.exact_match)
             if isinstance(group, LengthGroup)
-            else (group.value, group.share or 0.0)
+            else (int(group.value), group.share or 0.0)
         )
         by_x.setdefault(x, []).append((100 * share, group.count))
     return tuple(

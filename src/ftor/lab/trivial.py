@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ftor.datasets import grouping, judges, scorers
-from ftor.metrics import Metrics, evaluate
+from ftor.datasets import groupings, judges, scorers
+from ftor.metrics import Metrics, evaluate, group_keys
 from ftor.reporting import Report
 from ftor.text.reading import Pair
 
@@ -18,8 +18,9 @@ def evaluate_trivial(
     task: str, pairs: Sequence[Pair], data_folder: Path | None = None, report: Report | None = None
 ) -> dict[str, Metrics]:
     """Return the metrics of each trivial output on the pairs of a task, by its name."""
-    golds, lengths = [pair.target for pair in pairs], [len(pair.source) for pair in pairs]
-    measures = judges(task, data_folder), grouping(task), scorers(task, report)
+    sources, golds = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    lengths, groups = [len(source) for source in sources], group_keys(groupings(task), sources, golds)
+    measures = judges(task, data_folder), groups, scorers(task, report)
     return {
         name: evaluate(golds, [output(pair) for pair in pairs], lengths, *measures)
         for name, output in TRIVIAL.items()

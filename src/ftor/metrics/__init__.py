@@ -14,6 +14,8 @@ from pydantic import TypeAdapter
 from rapidfuzz.distance import Levenshtein
 
 Tokens = Sequence[str]
+Key = int | str
+"""A length, another quantity or a kind, by which examples are grouped."""
 Verdicts = dict[str, NDArray[np.bool_]]
 """Whether each output is right, by the name of the share of right outputs."""
 CIDER = "CIDEr"
@@ -50,12 +52,12 @@ class Grouping(NamedTuple):
     """What examples are grouped by, besides their length.
 
     Attributes:
-        name: name of the quantity, such as "parameters".
-        key: takes the gold tokens and returns the quantity.
+        name: name of the quantity or kind, such as "parameters".
+        key: takes the words of the source and the gold tokens, and returns the quantity or kind.
     """
 
     name: str
-    key: Callable[[Tokens], int]
+    key: Callable[[Tokens, Tokens], Key]
 
 
 EXACT_MATCH = "exact_match"
@@ -79,7 +81,7 @@ class Group:
     """The examples of one value of a `Grouping`. `share` is that of the first judge, None without judges."""
 
     name: str
-    value: int
+    value: Key
     count: int
     exact_match: float
     share: float | None
@@ -98,7 +100,7 @@ class Metrics:
         length_match: share of predictions as long as their golds.
         by_length: exact match by length, shortest first.
         shares: share of predictions that each judge calls right, by name, in the order of the judges.
-        by_group: exact match and share of the first judge for each value of the grouping, smallest first.
+        by_group: exact match and share of the first judge for each value of each grouping, smallest first.
         scores: scores of all predictions together, by name. All but CIDEr are between 0 and 1.
     """
 
@@ -163,7 +165,7 @@ def evaluate(
     predictions: Sequence[Tokens],
     keys: Sequence[int] | None = None,
     judges: Sequence[Judge] = (),
-    group: Grouping | None = None,
+    groups: Mapping[str, Sequence[Key]] | None = None,
     scorers: Sequence[Scorer] = (),
     right: Mapping[str, NDArray[np.bool_]] | None = None,
 ) -> Metrics:
@@ -172,7 +174,8 @@ def evaluate(
     Args:
         golds, predictions: tokens of each example.
         keys: length of each example, for the groups by length. By default the length of its gold.
-        judges, group, scorers: those of the task, from `ftor.datasets`.
+        judges, scorers: those of the task, from `ftor.datasets`.
+        groups: the key of each example by the name of each grouping, from `group_keys`.
         right: the `verdicts`, if they are known already. Judges are then not asked.
     """
     keys = [len(gold) for gold in golds] if keys is None else keys
@@ -187,7 +190,6 @@ def evaluate(
     right = verdicts(golds, predictions, judges) if right is None else right
     exact, judged = right[EXACT_MATCH], {name: rows for name, rows in right.items() if name != EXACT_MATCH}
     first = judged.get(accuracy_name(judged))
-    values = [group.key(gold) for gold in golds] if group else []
     return Metrics(
         count=len(pairs),
         exact_match=float(np.mean(exact)),
@@ -196,17 +198,18 @@ def evaluate(
         length_error=float(np.mean(errors)),
         length_match=float(np.mean(errors == 0)),
         by_length=tuple(
-            LengthGroup(key, int(np.sum(rows)), float(np.mean(exact[rows]))) for key, rows in _rows(keys)
+            LengthGroup(int(key), int(np.sum(rows)), float(np.mean(exact[rows]))) for key, rows in _rows(keys)
         ),
         shares={name: float(np.mean(rows)) for name, rows in judged.items()},
         by_group=tuple(
             Group(
-                group.name if group else "",
+                name,
                 value,
                 int(np.sum(rows)),
                 float(np.mean(exact[rows])),
                 None if first is None else float(np.mean(first[rows])),
             )
+            for name, values in (groups or {}).items()
             for value, rows in _rows(values)
         ),
         scores={
@@ -217,10 +220,18 @@ def evaluate(
     )
 
 
-def _rows(keys: Sequence[int]) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+def group_keys(
+    groupings: Iterable[Grouping], sources: Sequence[Tokens], golds: Sequence[Tokens]
+) -> dict[str, list[Key]]:
+    """Return the key of each example by the name of each grouping."""
+    pairs = list(zip(sources, golds, strict=True))
+    return {grouping.name: [grouping.key(*pair) for pair in pairs] for grouping in groupings}
+
+
+def _rows(keys: Sequence[Key]) -> Iterator[tuple[Key, NDArray[np.bool_]]]:
     """Yield each key, smallest first, with a mask of its examples."""
-    array = np.array(keys, np.int64)
-    return ((int(key), array == key) for key in np.unique(array))
+    array = np.array(keys)
+    return ((key, array == key) for key in np.unique(array).tolist())
 
 
 def was_trained_on(split: str, results: Mapping[str, Any]) -> bool:

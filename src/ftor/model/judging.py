@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ftor.datasets import grouping, judges, scorers
+from ftor.datasets import groupings, judges, scorers
 from ftor.grammar import Grammar
-from ftor.metrics import WELL_FORMED, Metrics, Verdicts, evaluate, verdicts
+from ftor.metrics import WELL_FORMED, Metrics, Verdicts, evaluate, group_keys, verdicts
 from ftor.reporting import Report
 from ftor.text.reading import Pair
 from ftor.text.vocabularies import Vocabularies
@@ -51,7 +51,8 @@ def judge(
         report: receives which scores are left out.
         quick: leave out scores that take long.
     """
-    golds, task_judges = [pair.target for pair in pairs], judges(task, data_folder)
+    sources, golds = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    task_judges = judges(task, data_folder)
     right = verdicts(golds, outputs, task_judges)
     if well_formed is not None:
         accepted = [well_formed(output, pair.source) for output, pair in zip(outputs, pairs, strict=True)]
@@ -59,8 +60,8 @@ def judge(
     metrics = evaluate(
         golds,
         outputs,
-        [len(pair.source) for pair in pairs],
-        group=grouping(task),
+        [len(source) for source in sources],
+        groups=group_keys(groupings(task), sources, golds),
         scorers=[scorer for scorer in scorers(task, report) if not (quick and scorer.slow)],
         right=right,
     )

@@ -1,12 +1,13 @@
 """Tables of metrics for the terminal."""
 
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from rich import console
 from rich.table import Table
 
-from ftor.metrics import Metrics, format_score, measure_name, split_name, was_trained_on
+from ftor.metrics import Key, Metrics, format_score, measure_name, split_name, was_trained_on
 from ftor.reporting import percent
 
 
@@ -28,13 +29,13 @@ def summary(metrics: Metrics) -> Table:
 
 
 def tables(metrics: Metrics) -> console.Group:
-    """Return a summary, exact match by length, and a table of the groups if there are any."""
+    """Return a summary, exact match by length, and a table of each kind of groups if there are any."""
     lengths = [(group.length, group.count, group.exact_match) for group in metrics.by_length]
     parts = [summary(metrics), _table(["length", "examples", "exact match"], lengths)]
-    if metrics.by_group:
-        judged = [next(iter(metrics.shares)).replace("_", " ")] if metrics.shares else []
-        groups = [(g.value, g.count, g.exact_match, *([g.share] if judged else [])) for g in metrics.by_group]
-        parts.append(_table([metrics.by_group[0].name, "examples", "exact match", *judged], groups))
+    judged = [next(iter(metrics.shares)).replace("_", " ")] if metrics.shares else []
+    for name, group in groupby(metrics.by_group, key=lambda group: group.name):
+        groups = [(g.value, g.count, g.exact_match, *([g.share] if judged else [])) for g in group]
+        parts.append(_table([name, "examples", "exact match", *judged], groups))
     return console.Group(*parts)
 
 
@@ -52,11 +53,12 @@ def run_tables(metrics: Mapping[str, Any]) -> console.Group:
     return console.Group(*parts)
 
 
-def _table(header: Sequence[str], rows: Sequence[tuple[int | float | None, ...]]) -> Table:
+def _table(header: Sequence[str], rows: Sequence[tuple[Key | float | None, ...]]) -> Table:
     """Return a table of rows of a value, a count, and shares."""
     table = Table(*header)
     for column in table.columns:
         column.justify = "right"
     for value, count, *shares in rows:
-        table.add_row(str(value), str(count), *(percent(share) for share in shares if share is not None))
+        known = (float(share) for share in shares if share is not None)
+        table.add_row(str(value), str(count), *map(percent, known))
     return table

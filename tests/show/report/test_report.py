@@ -145,7 +145,7 @@ class TestContent:
             update={"data": model.config.data.model_copy(update={"task": "okapi"})}
         )
         page = read_html(report(model, model.examine(pairs), Question("more.tsv")))
-        rows = table(page, "Right answers by the number of parameters in the gold")
+        rows = table(page, "Right answers by parameters")
         assert [(row[0], row[-1]) for row in rows] == [("1", "1"), ("2", "1")]
         assert "clause accuracy" in page.all("section")[0].text
 

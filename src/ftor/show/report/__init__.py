@@ -57,7 +57,7 @@ def report(model: Model, evaluation: Evaluation, question: Question, examples: i
     parts = [
         sections.summary(evaluation),
         sections.lengths(evaluation, question.training),
-        sections.groups(evaluation, model.config.data.task),
+        *sections.groups(evaluation, model.config.data.task),
         sections.novelty(evaluation, model.vocabularies, question.training, question.missing),
         mistakes(evaluation, examples, explained),
         sections.words(evaluation),

@@ -6,8 +6,16 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
-from ftor.datasets import grouping
-from ftor.metrics import EXACT_MATCH, WELL_FORMED, accuracy_name, edit_distance, format_score, measure_name
+from ftor.datasets import groupings
+from ftor.metrics import (
+    EXACT_MATCH,
+    WELL_FORMED,
+    accuracy_name,
+    edit_distance,
+    format_score,
+    group_keys,
+    measure_name,
+)
 from ftor.metrics.groups import ranges
 from ftor.metrics.mistakes import Suspect, confusions, suspects
 from ftor.metrics.significance import LEVEL, Estimate, bootstrap, share
@@ -103,15 +111,16 @@ def _by_length(name: str, unit: str, values: list[int], known: list[int], evalua
     return _bars(caption, unit, rows, evaluation.right)
 
 
-def groups(evaluation: Evaluation, task: str) -> Element | None:
-    """Return the accuracy by what the task groups examples by, if anything."""
-    group = grouping(task)
-    if group is None:
-        return None
-    keys = np.array([group.key(gold) for gold in evaluation.golds])
-    rows = [(str(key), keys == key) for key in np.unique(keys).tolist()]
-    caption = f"Right answers by the number of {group.name} in the gold."
-    return section("groups", f"By {group.name}", _bars(caption, group.name, rows, evaluation.right))
+def groups(evaluation: Evaluation, task: str) -> list[Element]:
+    """Return the accuracy by each of what the task groups examples by."""
+    sources = [pair.source for pair in evaluation.pairs]
+    sections = []
+    for name, values in group_keys(groupings(task), sources, evaluation.golds).items():
+        keys = np.array(values)
+        rows = [(str(key), keys == key) for key in np.unique(keys).tolist()]
+        bars = _bars(f"Right answers by {name}.", name, rows, evaluation.right)
+        sections.append(section(f"groups-{name.replace(' ', '-')}", f"By {name}", bars))
+    return sections
 
 
 def novelty(
