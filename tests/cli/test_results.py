@@ -37,7 +37,7 @@ def test_formats(ledgers, options, shown):
 def test_json(ledgers):
     finished = run_here("results", "--format", "json", "--ledgers", ledgers)
     values = json.loads(finished.out)
-    assert list(values) == list(TABLES)
+    assert list(values) == [*TABLES, "runtime", "public"]
     assert values["geo"]["rows"][0]["columns"]["grammar"]["shipped"]["mean"] == 90
 
 

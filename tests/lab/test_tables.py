@@ -245,20 +245,35 @@ def test_intervals_come_from_the_judgements_of_all_seeds():
     assert columns(tables_of(others)["geo"], "geo-iid")["none"].ours.interval is None, "other pairs"
 
 
+def test_intervals_of_lengths_come_from_the_lengths_of_the_sources():
+    line = read_line(mirror_run("mirror", 0, 1.0, {11: 0.5, 12: 0.25}))
+    right = {"exact_match": np.array([True, False, False, True] * 5)}
+    lengths = (11, 11, 12, 12) * 5
+
+    def found(judged):
+        table = tables_of([line.model_copy(update={"judged": {"test": judged}})])["mirror"]
+        return columns(table, "mirror")
+
+    interval = found(Judgements("p", right, lengths))["11"].ours.interval
+    expected = bootstrap(right["exact_match"][np.array(lengths) == 11])
+    assert interval == pytest.approx([100 * value for value in expected])
+    assert found(Judgements("p", right, lengths))["13"].ours is None
+    assert found(Judgements("p", right))["11"].ours.interval is None, "an older file"
+
+
 def test_the_appendix_beside_the_paper():
     record = parsing_run("atis-length", 0, 0.3, 0.4)
     record |= {"dev": record["test"] | {"shares": {"tree_accuracy": 0.5}}}
     (row,) = [row for row in tables([record])["atis"].rows if row.shipped.seeds]
     found = {each.column: each for each in row.appendix}
     assert {name: each.ours.mean for name, each in found.items()} == pytest.approx(
-        {"dev": 50.0, "length error": 0.25, "minutes": 1.5}
+        {"dev": 50.0, "length error": 0.25}
     )
     assert found["length error"].paper == PaperNumber(1.49, 0.18)
     assert found["length error"].within_chance(found["length error"].ours) is False
-    assert found["minutes"].within_chance(found["minutes"].ours) is None, "another machine"
     exact = tables([parsing_run("geo-iid", 0, 0.8, 0.9)])["geo"].rows[0].appendix
     assert {each.column: each.ours and each.ours.mean for each in exact} == {
-        **{"dev": None, "exact match, grammar": 45.0, "exact match": 40.0, "minutes": 1.5}
+        **{"dev": None, "exact match, grammar": 45.0, "exact match": 40.0}
     }
     style = style_run("style-verb", 0, 0.5)
     style |= {"dev": style["test"]}

@@ -25,6 +25,14 @@ def test_they_come_back(tmp_path):
         }
 
 
+def test_the_lengths_of_the_sources_come_back(tmp_path):
+    right = {"exact_match": np.array([True, False])}
+    splits = {"dev": Judgements("p", right, (3, 12)), "test": Judgements("q", right)}
+    write_judgements(tmp_path / "a.json.gz", splits)
+    read = read_judgements(tmp_path / "a.json.gz")
+    assert (read["dev"].lengths, read["test"].lengths) == ((3, 12), None)
+
+
 def test_the_same_judgements_are_the_same_few_bytes(tmp_path):
     for name in "ab":
         write_judgements(tmp_path / name, judged(1))

@@ -106,7 +106,8 @@ def evaluate(
             "metrics": values,
         }
         pairs = digest((pair.source, pair.target_text.split()) for pair in evaluation.pairs)
-        append(ledger, record | machine(), {file.name: Judgements(pairs, evaluation.verdicts)})
+        sizes = tuple(len(pair.source) for pair in evaluation.pairs)
+        append(ledger, record | machine(), {file.name: Judgements(pairs, evaluation.verdicts, sizes)})
     if as_json:
         print(json.dumps(values))
     else:

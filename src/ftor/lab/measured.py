@@ -86,7 +86,6 @@ class Comparison:
         digits: number of decimals in the paper.
         paper_seeds: number of runs behind the paper's number.
         trivial: the numbers of trivial outputs, by their name.
-        tested: whether chance could explain a difference. Times on other machines differ anyway.
         beyond: our number with what the paper does not have.
     """
 
@@ -97,7 +96,6 @@ class Comparison:
     digits: int
     paper_seeds: int
     trivial: Mapping[str, float | None]
-    tested: bool = True
     beyond: Measured | None = None
 
     @property
@@ -114,7 +112,7 @@ class Comparison:
 
         This is Welch's t-test. A difference that the paper's digits do not show is within chance.
         """
-        if self.paper is None or ours is None or not self.tested:
+        if self.paper is None or ours is None:
             return None
         if round(ours.mean, self.digits) == self.paper.mean:
             return True

@@ -5,15 +5,14 @@ what the paper does not have.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
-
 from ftor.config import Config
 from ftor.errors import FtorError
-from ftor.lab import appendix
+from ftor.lab import appendix, public, runtimes
+from ftor.lab.intervals import interval
 from ftor.lab.ledger import LONG_FILE, evaluations, finished_runs, read_ledgers, shipped_hash
 from ftor.lab.lines import EvaluationLine, Line, RunLine
 from ftor.lab.measured import Comparison, Measured, Point, measured, points
@@ -28,11 +27,15 @@ from ftor.lab.paper import (
     Table,
     scaled_score,
 )
+from ftor.lab.public import PublicTable
+from ftor.lab.runtimes import RuntimeTable
 from ftor.lab.trivial import TRIVIAL
 from ftor.metrics import CIDER, EXACT_MATCH, WELL_FORMED, LengthGroup, Metrics
-from ftor.metrics.significance import Estimate, share_of_runs
+from ftor.metrics.significance import Estimate
 from ftor.reporting import SILENT, Report
 
+FURTHER = (runtimes.NAME, public.NAME)
+"""The tables that do not compare accuracies with the paper's: runtimes, and other datasets."""
 MEASURES = {
     "mirror": "exact match, percent",
     "geo": "execution accuracy, percent",
@@ -142,6 +145,15 @@ class ResultTable:
         return [row for row in self.rows if row.released and 0 < len(row.released.seeds) < self.paper_seeds]
 
 
+def further_tables(lines: Sequence[Line], names: Iterable[str]) -> dict[str, RuntimeTable | PublicTable]:
+    """Return those of the tables in `FURTHER` that are named."""
+    made: dict[str, Callable[[Sequence[Line]], RuntimeTable | PublicTable]] = {
+        runtimes.NAME: runtimes.runtime_table,
+        public.NAME: public.public_table,
+    }
+    return {name: made[name](lines) for name in FURTHER if name in names}
+
+
 def tables(
     lines_or_folder: Iterable[Line] | Path | str, names: Iterable[str] | None = None, report: Report = SILENT
 ) -> dict[str, ResultTable]:
@@ -229,9 +241,8 @@ def _appendix(
         theirs = ours
         if released is not None:
             theirs = measured(appendix.number(table, column, run) for run in released)
-        digits = {appendix.MINUTES: 1, appendix.LENGTH_ERROR: 2}.get(column, _digits(table, column))
-        tested = column != appendix.MINUTES  # another machine
-        yield Comparison(column, number, theirs, ours, digits, of.seeds, {}, tested)
+        digits = 2 if column == appendix.LENGTH_ERROR else _digits(table, column)
+        yield Comparison(column, number, theirs, ours, digits, of.seeds, {})
 
 
 def _digits(table: str, column: str) -> int:
@@ -249,18 +260,10 @@ def _measured(table: str, column: str, runs: Sequence[RunLine]) -> Measured | No
 
 
 def _interval(table: str, column: str, runs: Sequence[RunLine]) -> Estimate | None:
-    """Return the interval in percent. None if a run has no judgements of this column on the same pairs."""
-    if column in LENGTHS or table == "style":
+    if table == "style":  # its scores are no shares of right outputs
         return None
     split = {WITH_GRAMMAR: "test_grammar", "dev": "dev"}.get(column, "test")
-    judged = [run.judged[split] for run in runs if split in run.judged]
-    name = ACCURACIES.get(table, EXACT_MATCH)
-    if not runs or len(judged) < len(runs) or len({one.pairs for one in judged}) > 1:
-        return None
-    rights = [one.right[name] for one in judged if name in one.right]
-    if len(rights) < len(runs):
-        return None
-    return Estimate(*(100 * bound for bound in share_of_runs(np.stack(rights))))
+    return interval(runs, split, ACCURACIES.get(table, EXACT_MATCH), LENGTHS.get(column))
 
 
 def _columns(table: str, paper: Row) -> Sequence[str]:

@@ -28,10 +28,12 @@ class Judgements:
     Attributes:
         pairs: the `digest` of the pairs. Verdicts on the same pairs can be compared one by one.
         right: whether each output is right, by the name of the judge.
+        lengths: the number of words of each source. Files of older versions lack them.
     """
 
     pairs: str
     right: Verdicts
+    lengths: tuple[int, ...] | None = None
 
 
 def digest(pairs: Iterable[tuple[Tokens, Tokens]]) -> str:
@@ -46,6 +48,7 @@ def write_judgements(path: Path, splits: Mapping[str, Judgements]) -> None:
         split: {
             "pairs": judged.pairs,
             "right": {name: "".join("01"[bool(each)] for each in row) for name, row in judged.right.items()},
+            **({} if judged.lengths is None else {"lengths": judged.lengths}),
         }
         for split, judged in splits.items()
     }
@@ -61,7 +64,8 @@ def read_judgements(path: Path) -> dict[str, Judgements]:
         if values["format"] != FORMAT:
             raise FtorError(f"{path}: expected judgements in format {FORMAT}, found {values['format']}")
         return {
-            split: Judgements(value["pairs"], _verdicts(value)) for split, value in values["splits"].items()
+            split: Judgements(value["pairs"], _verdicts(value), _lengths(value))
+            for split, value in values["splits"].items()
         }
     except (OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, AttributeError) as error:
         raise FtorError(f"{path}: not a file of judgements: {error}") from error
@@ -69,6 +73,11 @@ def read_judgements(path: Path) -> dict[str, Judgements]:
 
 def _verdicts(value: dict[str, Any]) -> Verdicts:
     return {name: _bits(bits) for name, bits in value["right"].items()}
+
+
+def _lengths(value: dict[str, Any]) -> tuple[int, ...] | None:
+    lengths = value.get("lengths")
+    return None if lengths is None else tuple(int(length) for length in lengths)
 
 
 def _bits(bits: str) -> NDArray[np.bool_]:

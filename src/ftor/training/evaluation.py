@@ -88,7 +88,8 @@ class Evaluator:
                 judged = self.judged(pairs, grammar)
                 results[name] = judged.metrics.as_dict()
                 known = digest((pair.source, pair.target_text.split()) for pair in pairs)
-                judgements[name] = Judgements(known, judged.right)
+                lengths = tuple(len(pair.source) for pair in pairs)
+                judgements[name] = Judgements(known, judged.right, lengths)
         return results, judgements
 
 

@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from ftor.errors import FtorError
-from ftor.lab.ledger import append
+from ftor.lab.ledger import append, read_ledgers
 from ftor.lab.paper import TABLES
+from ftor.lab.tables import FURTHER, further_tables
 from ftor.lab.tables import tables as tables_of
 from ftor.show.results.formats import as_markdown
 from ftor.show.results.page import begin, update, updated
@@ -69,10 +70,11 @@ def test_bad_markers_are_refused_and_nothing_is_changed(tmp_path, found, text, c
     assert path.read_text("utf-8") == text
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", [*TABLES, *FURTHER])
 def test_the_page_is_up_to_date_with_the_ledgers(name):
     shown = (ROOT / "docs" / "results" / "index.md").read_text("utf-8")
-    table = tables_of(ROOT / "results", [name])[name]
+    lines = read_ledgers(ROOT / "results")
+    table = (tables_of(lines, [name]) if name in TABLES else further_tables(lines, [name]))[name]
     assert updated(shown, [table], "index.md") == shown, "run: ftor results --update docs/results/index.md"
 
 

@@ -13,8 +13,13 @@ from rich.text import Text
 
 from ftor.lab.measured import Comparison, Measured
 from ftor.lab.paper import PaperNumber
+from ftor.lab.public import PublicTable
+from ftor.lab.runtimes import RuntimeTable
 from ftor.lab.tables import ResultRow, ResultTable, Runs
-from ftor.show.results.layout import Grid, grids, notes
+from ftor.show.results import layout, public, runtimes
+from ftor.show.results.layout import Grid
+
+AnyTable = ResultTable | RuntimeTable | PublicTable
 
 WIDTH = 100
 """The width of notes in plain text."""
@@ -26,11 +31,22 @@ LATEX = {
 }
 
 
-def as_text(table: ResultTable) -> str:
+def parts(table: AnyTable) -> tuple[list[Grid], list[str]]:
+    """Return the grids of a table and the notes below them."""
+    match table:
+        case RuntimeTable():
+            return runtimes.grids(table), runtimes.notes(table)
+        case PublicTable():
+            return public.grids(table), public.notes(table)
+        case ResultTable():
+            return layout.grids(table), layout.notes(table)
+
+
+def as_text(table: AnyTable) -> str:
     """Return plain text, without a line break at its end."""
-    parts = [_drawn(grid) for grid in grids(table)]
-    parts.append("\n".join(textwrap.fill(note, WIDTH) for note in notes(table)))
-    return "\n\n".join(parts)
+    grids, notes = parts(table)
+    below = "\n".join(textwrap.fill(note, WIDTH) for note in notes)
+    return "\n\n".join([*map(_drawn, grids), below]).rstrip()
 
 
 def _drawn(grid: Grid) -> str:
@@ -48,10 +64,10 @@ def _drawn(grid: Grid) -> str:
     return "\n".join(line.rstrip() for line in capture.get().rstrip().split("\n"))
 
 
-def as_markdown(table: ResultTable) -> str:
+def as_markdown(table: AnyTable) -> str:
     """Return Markdown, with a blank line between the parts of the table."""
-    parts = [f"*{grid.caption}*\n\n{_piped(grid)}" for grid in grids(table)]
-    return "\n\n".join([*parts, *notes(table)])
+    grids, notes = parts(table)
+    return "\n\n".join([*(f"*{grid.caption}*\n\n{_piped(grid)}" for grid in grids), *notes])
 
 
 def _piped(grid: Grid) -> str:
@@ -60,12 +76,12 @@ def _piped(grid: Grid) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in (grid.header, rule, *lines))
 
 
-def as_latex(table: ResultTable) -> str:
+def as_latex(table: AnyTable) -> str:
     """Return a LaTeX `table` for each part, with notes below the last. Needs the package booktabs."""
-    parts = grids(table)
+    grids, notes = parts(table)
     return "\n\n".join(
-        _tabular(grid, f"tab:{table.name}-{number}", notes(table) if grid is parts[-1] else [])
-        for number, grid in enumerate(parts, 1)
+        _tabular(grid, f"tab:{table.name}-{number}", notes if grid is grids[-1] else [])
+        for number, grid in enumerate(grids, 1)
     )
 
 
@@ -90,12 +106,17 @@ def _escaped(text: str) -> str:
     return "".join(LATEX.get(letter, letter) for letter in text)
 
 
-def as_json(tables: Iterable[ResultTable]) -> str:
+def as_json(tables: Iterable[AnyTable]) -> str:
     """Return all numbers with all digits, by table. Missing numbers are null."""
     return json.dumps({table.name: _values(table) for table in tables}, ensure_ascii=False, indent=2)
 
 
-def _values(table: ResultTable) -> dict[str, Any]:
+def _values(table: AnyTable) -> dict[str, Any]:
+    match table:
+        case RuntimeTable():
+            return runtimes.values(table)
+        case PublicTable():
+            return public.values(table)
     return {
         "title": table.title,
         "measure": table.measure,

@@ -131,7 +131,7 @@ def _comparison(row: ResultRow, compared: Comparison) -> tuple[str, ...]:
     released = _measured(compared.released, digits) if row.released is not None else SAME
     return (
         _COLUMN_LABELS.get(compared.column, compared.column),
-        _with_deviation(paper, digits) if paper else NONE,
+        with_deviation(paper, digits) if paper else NONE,
         released,
         _difference(compared, compared.released if row.released is not None else None),
         row.missing if row.missing and ours is None else _measured(ours, digits),
@@ -147,7 +147,7 @@ def _beyond(row: ResultRow, compared: Comparison) -> tuple[str, str]:
 
 
 def _measured(ours: Measured | None, digits: int) -> str:
-    return _with_deviation(ours, digits) if ours else NOT_RUN
+    return with_deviation(ours, digits) if ours else NOT_RUN
 
 
 def _difference(compared: Comparison, ours: Measured | None) -> str:
@@ -199,7 +199,7 @@ def _details(table: ResultTable) -> Grid:
 
 def _detail(row: ResultRow, runs: Runs, names: Iterable[str]) -> tuple[str, ...]:
     details = ((runs.details[name], _DETAIL_DIGITS.get(name, 1)) for name in names)
-    cells = (_with_deviation(value, digits) if value else NONE for value, digits in details)
+    cells = (with_deviation(value, digits) if value else NONE for value, digits in details)
     settings = {row.shipped.experiment: SHIPPED}
     if row.released is not None:
         settings[row.released.experiment] = RELEASED
@@ -209,13 +209,14 @@ def _detail(row: ResultRow, runs: Runs, names: Iterable[str]) -> tuple[str, ...]
 def _far_beyond(table: ResultTable) -> Grid:
     header = ("input length", "output length", "strings", "exact match", "seeds")
     lines = [
-        (*map(str, (far.x, 2 * far.x, far.examples)), _with_deviation(far.ours, 1), str(far.ours.n))
+        (*map(str, (far.x, 2 * far.x, far.examples)), with_deviation(far.ours, 1), str(far.ours.n))
         for far in table.far_beyond
     ]
     return Grid(f"{table.title}: F→R far beyond the lengths of training", header, lines, keys=1)
 
 
-def _with_deviation(number: Measured | PaperNumber, digits: int) -> str:
+def with_deviation(number: Measured | PaperNumber, digits: int) -> str:
+    """Format a mean with its standard deviation, if that is known."""
     spread = "" if number.deviation is None else f" ± {number.deviation:.{digits}f}"
     return f"{number.mean:.{digits}f}{spread}"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from ftor.errors import FtorError
 from ftor.files import write_text
 from ftor.lab.paper import TABLES
-from ftor.lab.tables import ResultTable
-from ftor.show.results.formats import as_markdown
+from ftor.lab.tables import FURTHER
+from ftor.show.results.formats import AnyTable, as_markdown
 
 END = "<!-- end -->"
 _MARKER = re.compile(r"^<!-- (?:ftor results: (.*)|end) -->$", re.M)
@@ -20,7 +20,7 @@ def begin(name: str) -> str:
     return f"<!-- ftor results: {name} -->"
 
 
-def update(path: Path, tables: Iterable[ResultTable]) -> bool:
+def update(path: Path, tables: Iterable[AnyTable]) -> bool:
     """Put the tables between their markers in a file. Returns whether the file changed."""
     old = path.read_text("utf-8")
     new = updated(old, tables, str(path))
@@ -29,7 +29,7 @@ def update(path: Path, tables: Iterable[ResultTable]) -> bool:
     return new != old
 
 
-def outdated(path: Path, tables: Iterable[ResultTable]) -> list[str]:
+def outdated(path: Path, tables: Iterable[AnyTable]) -> list[str]:
     """Return the names of the tables in a page that are not what the ledgers say."""
     text = path.read_text("utf-8")
     places = _places(text, str(path))
@@ -42,7 +42,7 @@ def has_tables(path: Path) -> bool:
     return bool(_places(path.read_text("utf-8"), str(path)))
 
 
-def updated(text: str, tables: Iterable[ResultTable], file: str) -> str:
+def updated(text: str, tables: Iterable[AnyTable], file: str) -> str:
     """Return the text with the tables between their markers. Errors name `file`."""
     new = {table.name: table for table in tables}
     places = _places(text, file)
@@ -70,8 +70,8 @@ def _places(text: str, file: str) -> dict[str, tuple[int, int]]:
         if opened is not None:
             places[opened[1]] = opened.end(), marker.start()
             opened = None
-        elif name not in TABLES:
-            raise FtorError(f"{line}: no table {name}; there are {', '.join(TABLES)}")
+        elif name not in (*TABLES, *FURTHER):
+            raise FtorError(f"{line}: no table {name}; there are {', '.join((*TABLES, *FURTHER))}")
         elif name in places:
             raise FtorError(f"{line}: the second marker {marker[0]}")
         else:
