@@ -9,21 +9,19 @@ from ftor.show.results.layout import NONE, NOT_RUN, Grid, with_deviation
 
 def grids(table: PublicTable) -> list[Grid]:
     """Return the accuracy of each split, and that of each kind of example."""
-    header = ("dataset", "split", "measure", "percent", "worst seed", "95 % interval", "seeds", "minutes")
+    header: tuple[str, ...] = (
+        "dataset",
+        "split",
+        "measure",
+        "percent",
+        "worst seed",
+        "95 % interval",
+        "seeds",
+        "minutes",
+    )
     lines = [line for row in table.rows for line in _lines(row)]
     parts = [Grid(f"{table.title}: right outputs on test, as shipped", header, lines, keys=3)]
-    kinds = [
-        (
-            row.dataset,
-            row.split,
-            kind.name,
-            str(kind.value),
-            str(kind.examples),
-            with_deviation(kind.right, 1),
-        )
-        for row in table.rows
-        for kind in row.kinds
-    ]
+    kinds = [cells for row in table.rows for cells in _kinds(row)]
     if kinds:
         header = ("dataset", "split", "by", "kind", "examples", "exact match")
         parts.append(Grid(f"{table.title}: exact match in percent by kind", header, kinds, keys=4))
@@ -74,6 +72,13 @@ def _lines(row: PublicRow) -> list[tuple[str, ...]]:
     return [
         (row.dataset, row.split, name.replace("_", " "), *_cells(share), seeds, minutes)
         for name, share in row.measures.items()
+    ]
+
+
+def _kinds(row: PublicRow) -> list[tuple[str, ...]]:
+    return [
+        (row.dataset, row.split, name, str(value), str(examples), with_deviation(right, 1))
+        for name, value, examples, right in row.kinds
     ]
 
 
