@@ -2,9 +2,13 @@ import json
 import re
 from itertools import permutations
 
+import numpy as np
 import pytest
 
+from ftor.lab.ledger import append
+from ftor.metrics.judgements import Judgements
 from ftor.metrics.significance import mcnemar
+from support.made_up_runs import parsing_run
 from support.tiny import run_here, write_lines
 
 
@@ -84,3 +88,45 @@ def test_pairs_of_another_task(trained, tmp_path):
         f"warning: {trained} was trained on hardly any of these words; are the pairs those of another task?"
     )
     assert finished.err.splitlines() == [warning] * 2
+
+
+@pytest.fixture
+def ledgers(tmp_path):
+    """Two recorded seeds of two experiments."""
+    for seed, (first, second) in enumerate([("11010110", "11111101"), ("10010110", "11110101")]):
+        for experiment, bits in (("geo-iid", first), ("geo-iid-rf", second)):
+            right = np.array([bit == "1" for bit in bits])
+            judged = {"test": Judgements("p", {"exact_match": right, "execution_accuracy": right})}
+            append(tmp_path / "geo.jsonl", parsing_run(experiment, seed, right.mean()), judged)
+    return tmp_path
+
+
+def test_recorded_runs_are_compared_without_their_models(ledgers):
+    finished = run_here("compare", "geo-iid", "geo-iid-rf", "--ledgers", ledgers)
+    assert (finished.code, finished.err) == (0, "")
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in finished.out.splitlines()]
+    assert ["A  geo-iid", "56.2 %"] in [row[:2] for row in rows]
+    assert ["0", "62.5 %", "87.5 %", "+25.0"] in [row[:4] for row in rows]
+    assert "test, mean over the runs:" in finished.out
+
+
+def test_recorded_runs_as_json(ledgers):
+    finished = run_here("compare", "geo-iid:0", "geo-iid-rf:0", "--ledgers", ledgers, "--json")
+    found = json.loads(finished.out)
+    assert (found["measure"], found["difference"]["value"]) == ("execution_accuracy", 0.25)
+    assert found["by_seed"][0]["p_value"] == mcnemar(1, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["a", "b"], 2, "needed without --ledgers"),
+        (["a", "b", "c.tsv", "--split", "dev"], 2, "only with --ledgers"),
+        (["a", "b", "c.tsv", "--ledgers", "."], 2, "recorded runs have their pairs"),
+        (["a", "b", "--ledgers", "none"], 1, "none: no such folder"),
+    ],
+)
+def test_models_need_pairs_and_recorded_runs_do_not(arguments, code, message):
+    finished = run_here("compare", *arguments)
+    assert (finished.code, finished.out) == (code, "")
+    assert message in " ".join(finished.err.replace("│", " ").split())

@@ -8,13 +8,30 @@ import typer
 
 from ftor.cli.options import DataDir, GrammarOption, Lengths, Threads, read_grammar, use_threads
 from ftor.cli.output import show
+from ftor.errors import FtorError
 from ftor.show.progress import TerminalReport
 
 
 def compare(
-    first: Annotated[str, typer.Argument(metavar="A", help="A model folder, or hf://owner/name.")],
+    first: Annotated[
+        str,
+        typer.Argument(metavar="A", help="A model folder, hf://owner/name, or with --ledgers NAME[:SEED]."),
+    ],
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
-    file: Annotated[Path, typer.Argument(metavar="PAIRS.tsv", help="Pairs: source, tab, gold target.")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="PAIRS.tsv", help="Pairs: source, tab, gold target. Not with --ledgers."),
+    ] = None,
+    ledgers: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Compare recorded runs by their judgements. No model is run."),
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPLIT", help="With --ledgers: test, dev, test_grammar, dev_grammar or a file's name."
+        ),
+    ] = None,
     examples: Annotated[
         int, typer.Option("--n", metavar="N", min=0, help="Examples to show of each kind of change.")
     ] = 3,
@@ -29,6 +46,15 @@ def compare(
     Prints the share of right answers of both models, their difference with the interval of a paired
     bootstrap, the exact McNemar test, and examples that only one of the models answers right.
     """
+    if ledgers is not None:
+        if file is not None:
+            raise typer.BadParameter("recorded runs have their pairs; use --split", param_hint="PAIRS.tsv")
+        _compare_recorded(ledgers, first, second, split, as_json)
+        return
+    if file is None:
+        raise typer.BadParameter("needed without --ledgers", param_hint="PAIRS.tsv")
+    if split is not None:
+        raise typer.BadParameter("only with --ledgers", param_hint="--split")
     import ftor  # here for start-up time
     from ftor.model.comparing import compare_models
     from ftor.show.comparison import tables
@@ -42,3 +68,17 @@ def compare(
         print(json.dumps(comparison.as_dict(), ensure_ascii=False))
     else:
         show(tables(comparison, first, second, examples))
+
+
+def _compare_recorded(ledgers: Path, first: str, second: str, split: str | None, as_json: bool) -> None:
+    from ftor.lab.comparing import compare_runs  # here for start-up time
+    from ftor.lab.ledger import read_ledgers
+    from ftor.show.run_comparison import tables
+
+    if not ledgers.is_dir():
+        raise FtorError(f"{ledgers}: no such folder; --ledgers names the folder of the ledgers")
+    comparison = compare_runs(read_ledgers(ledgers, TerminalReport()), first, second, split)
+    if as_json:
+        print(json.dumps(comparison.as_dict(), ensure_ascii=False))
+    else:
+        show(tables(comparison, first, second))

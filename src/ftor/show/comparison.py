@@ -22,9 +22,9 @@ def tables(comparison: ModelComparison, first: str, second: str, examples: int) 
     shares = Table("model", measure, f"{100 * LEVEL:.0f} % interval")
     for column in shares.columns[1:]:
         column.justify = "right"
-    shares.add_row(Text(f"A  {first}"), *_estimate(result.first))
-    shares.add_row(Text(f"B  {second}"), *_estimate(result.second), end_section=True)
-    shares.add_row("B − A", *_estimate(result.difference, "+"))
+    shares.add_row(Text(f"A  {first}"), *estimate(result.first))
+    shares.add_row(Text(f"B  {second}"), *estimate(result.second), end_section=True)
+    shares.add_row("B − A", *estimate(result.difference, "+"))
     counts = Table("answers", "examples")
     counts.columns[1].justify = "right"
     for name, count in (
@@ -53,8 +53,9 @@ def verdict(comparison: ModelComparison) -> str:
     return f"{'B' if result.difference.value > 0 else 'A'} is better, {p_value}"
 
 
-def _estimate(estimate: Estimate, sign: str = "") -> tuple[str, str]:
-    value, low, high = (f"{100 * number:{sign}.1f}" for number in estimate)
+def estimate(estimated: Estimate, sign: str = "") -> tuple[str, str]:
+    """Return a share and its interval in percent."""
+    value, low, high = (f"{100 * number:{sign}.1f}" for number in estimated)
     return f"{value} %" if not sign else value, f"{low} to {high}"
 
 
