@@ -1,5 +1,7 @@
 import json
 
+from ftor.lab.ledger import judgements_in, read_ledgers
+from ftor.text.reading import read_pairs
 from support.tiny import run_here, write_lines
 
 
@@ -25,6 +27,14 @@ def test_the_ledger(trained, data, tmp_path):
         "dev.tsv",
         8,
     )
+    (line,) = read_ledgers(tmp_path)
+    sources = [pair.source for pair in read_pairs(data / "dev.tsv")]
+    assert line.judged["dev.tsv"].lengths == tuple(map(len, sources))
+
+
+def test_a_run_keeps_the_lengths_of_its_sources(trained, data):
+    judged = judgements_in(trained)
+    assert judged["test"].lengths == tuple(len(pair.source) for pair in read_pairs(data / "test.tsv"))
 
 
 def test_bad_lines(trained, tmp_path):
