@@ -133,7 +133,9 @@ class TrainingConfig(Section):
     select_by: Literal["loss", "exact_match", "accuracy", "BLEU-3"] = Field(
         "exact_match", description="dev metric of the best epoch; accuracy is the task's own"
     )
-    precision: Literal["no", "bf16", "fp16"] = Field("no", description="mixed precision, for GPUs")
+    precision: Literal["no", "bf16", "fp16"] = Field(
+        "no", description="mixed precision: for GPUs, and bf16 for large networks on processors that have it"
+    )
     word_dropout: float = Field(0.0, ge=0, lt=1, description="share of source words made unknown in training")
     recombine: float = Field(
         0.0, ge=0, description="pairs put together from parts of training pairs, for each training pair"
