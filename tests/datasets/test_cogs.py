@@ -7,7 +7,7 @@ import pytest
 from ftor.config import Config
 from ftor.datasets import DATASETS, cogs, groupings, judges
 from ftor.text.reading import DataError, read_pairs
-from ftor.tuning.look.orders import needed_order
+from ftor.text.separability import needed_order
 from support.tiny import run_here
 
 AGENT = "see . agent ( x _ 1 , Emma )"

@@ -9,7 +9,7 @@ import pytest
 from ftor.datasets import DATASETS, groupings, scan
 from ftor.datasets.published import sha256_of
 from ftor.text.reading import DataError, read_pairs
-from ftor.tuning.look.orders import needed_order
+from ftor.text.separability import needed_order
 from support.tiny import run_here
 
 SIZES = {"scan-length": (16990, 3920), "scan-around-right": (15225, 4476), "scan-jump": (14670, 7706)}

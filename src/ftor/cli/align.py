@@ -18,7 +18,7 @@ def align(
         typer.Option(metavar="FILE", help="Write all posteriors to a JSONL file. Default: print a summary."),
     ] = None,
     model: Annotated[
-        Literal["ibm1", "poisson", "sparse"],
+        Literal["ibm1", "poisson", "sparse", "anchored"],
         typer.Option(help="poisson, sparse: a source word may yield several target words."),
     ] = "ibm1",
     iterations: Annotated[

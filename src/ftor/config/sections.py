@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Tokenizer = Literal["whitespace", "english"]
-Aligner = Literal["ibm1", "poisson", "sparse"]
+Aligner = Literal["ibm1", "poisson", "sparse", "anchored"]
 Programs = Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix", "tokens", "grammar"]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ftor.ops.arrays import Array
 from ftor.reporting import SILENT, Report
+from ftor.text.anchoring import anchored_posteriors
 from ftor.text.reading import Pair
 from ftor.text.vocabulary import START_TOKEN, Vocabulary
 
@@ -116,7 +117,17 @@ def _near_neighbours(posterior: Array) -> Array:
     return np.where(near, weighted / np.where(near, totals, 1.0), posterior)
 
 
-ALIGNERS = {"ibm1": ibm1, "poisson": poisson, "sparse": sparse}
+def anchored(
+    pairs: Sequence[Pair], iterations: int, start_token: bool, report: Report | None = None
+) -> list[Array]:
+    """Posteriors of the sparse model without words whose tokens no separable reordering puts into place.
+
+    Args and return value are those of `ibm1`.
+    """
+    return anchored_posteriors(pairs, sparse(pairs, iterations, start_token, report), int(start_token))
+
+
+ALIGNERS = {"ibm1": ibm1, "poisson": poisson, "sparse": sparse, "anchored": anchored}
 
 
 @dataclass(frozen=True)

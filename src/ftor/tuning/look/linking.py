@@ -10,9 +10,9 @@ from ftor.ops.arrays import Array
 from ftor.reporting import percent
 from ftor.text.aligning import poisson
 from ftor.text.reading import Pair
+from ftor.text.separability import Order, crossings, inseparable_blocks, needed_order, repeats, words_first
 from ftor.tuning.look.examples import lines_of
-from ftor.tuning.look.findings import Alignment, Finding, Order, Part
-from ftor.tuning.look.orders import crossings, inseparable_blocks, needed_order, repeats, words_first
+from ftor.tuning.look.findings import Alignment, Finding, Part
 
 THRESHOLD = 0.8
 """Least posterior of a link."""

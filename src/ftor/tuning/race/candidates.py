@@ -9,6 +9,7 @@ from ftor.config.complaints import section_keys
 from ftor.training.train import as_overrides
 from ftor.tuning.look import Look
 from ftor.tuning.look.findings import Lengths, Value
+from ftor.tuning.look.linking import NOTABLE
 from ftor.tuning.look.sizes import FEW_PAIRS
 
 WARM_UP: dict[str, Value] = {
@@ -86,6 +87,8 @@ def candidates(look: Look) -> list[Candidate]:
     ]
     if has_short_programs(look):
         some = [replace(one, settings={**one.settings, **LENGTHS}) for one in some]
+    if look.alignment is not None and look.alignment.not_separable > NOTABLE:
+        some.append(_anchored(look, taught | in_context))
     if "model.copying" in look.open:
         copying: dict[str, Value] = {"model.copying": True}
         some.append(Candidate("copying", "F→R, taught; source words can be copied", taught | skip | copying))
@@ -95,6 +98,13 @@ def candidates(look: Look) -> list[Candidate]:
             Candidate("autoregressive", "F→R, taught; the decoder reads its output", taught | reading, 1.3)
         )
     return [*some, _seq2seq(look)]
+
+
+def _anchored(look: Look, settings: Mapping[str, Value]) -> Candidate:
+    """For pairs that no separable permutation reorders: a word may write what others name."""
+    meaning = "F→R, in context; words that would be torn apart write nothing, their neighbours do"
+    copies = {"model.max_fertility": 2 * int(look.settings["model.max_fertility"])}
+    return Candidate("anchored", meaning, {**settings, "training.aligner": "anchored", **copies})
 
 
 def _seq2seq(look: Look) -> Candidate:

@@ -7,9 +7,9 @@ a separable permutation. Copies of one word are alike, so any of them may stand 
 
 from collections.abc import Hashable, Sequence
 from itertools import groupby, pairwise
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
-from ftor.tuning.look.findings import Order
+Order = Literal["none", "separable", "not separable"]
 
 Item = TypeVar("Item", bound=Hashable)
 

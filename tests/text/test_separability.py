@@ -4,7 +4,7 @@ from itertools import combinations, permutations, product
 
 import pytest
 
-from ftor.tuning.look.orders import crossings, inseparable_blocks, needed_order, repeats, words_first
+from ftor.text.separability import crossings, inseparable_blocks, needed_order, repeats, words_first
 
 
 def is_separable(permutation):
