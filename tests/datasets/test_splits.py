@@ -3,8 +3,10 @@
 import pytest
 
 from ftor.config import Config, ConfigError
+from ftor.datasets import DATASETS
+from ftor.datasets.minilm import ENCODER
 from ftor.datasets.mirror import DEFAULT_SEED, generate
-from ftor.datasets.splits import load_splits, require_files
+from ftor.datasets.splits import files_of, load_splits, missing_files, require_files
 from ftor.reporting import SILENT
 from ftor.text.reading import DataError
 
@@ -92,6 +94,25 @@ class TestRequiredFiles:
             require_files(Config.load("geo-iid"), None)
         write(tmp_path / "data/geo/geobase.pl", "")
         require_files(Config.load("geo-iid"), None)
+
+    def test_so_is_a_reader_that_can_be_fetched(self, tmp_path, monkeypatch):
+        config = Config.load("geo-iid-beyond")
+        for file in files_of(Config.load("geo-iid")):
+            write(tmp_path / "data" / file)
+        with pytest.raises(DataError, match=rf"^geo-iid-beyond: {ENCODER}/config.json: no .* fetch minilm$"):
+            require_files(config, None)
+        other = Config.load("geo-iid-beyond", ["model.reader=my/encoder"])
+        require_files(other, None)  # nobody says what files it has
+        cache = tmp_path / "hub"
+        snapshot = cache / f"models--{ENCODER.replace('/', '--')}"
+        write(snapshot / "snapshots/1/config.json", "{}")
+        write(snapshot / "refs/main", "1")
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(cache))
+        require_files(config, None)  # transformers has it
+        monkeypatch.undo()
+        for file in DATASETS["minilm"].files:
+            write(tmp_path / "data" / file)
+        assert missing_files(config, tmp_path / "data") == []
 
     def test_so_is_the_folder_that_the_user_names(self, tmp_path):
         with pytest.raises(DataError, match="none: no such folder"):

@@ -1,6 +1,7 @@
 """The data folders, and where files are found in them."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 from platformdirs import user_cache_path
@@ -28,6 +29,19 @@ def find_folder(name: str, data_folder: Path | None, having: str) -> Path | None
     """The folder in the first data folder that has it with the file `having` in it, or None."""
     paths = (folder / name for folder in data_folders(data_folder))
     return next((path for path in paths if (path / having).is_file()), None)
+
+
+def is_in_hub_cache(encoder: str) -> bool:
+    """Whether transformers can load an encoder from where the hub's files are kept on this machine."""
+    if find_spec("huggingface_hub") is None:
+        return False
+    from huggingface_hub import try_to_load_from_cache  # an extra
+    from huggingface_hub.errors import HFValidationError
+
+    try:
+        return isinstance(try_to_load_from_cache(encoder, "config.json"), str)
+    except HFValidationError:  # the path of a folder
+        return False
 
 
 def require_file(name: str, data_folder: Path | None, purpose: str, hint: str = "") -> Path:

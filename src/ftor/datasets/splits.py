@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ftor.config import Config, ConfigError
 from ftor.datasets import DATASETS, TASKS
-from ftor.datasets.folders import data_folders, find_file, missing
+from ftor.datasets.folders import data_folders, find_file, is_in_hub_cache, missing
 from ftor.datasets.glove import find_vectors
 from ftor.reporting import Report
 from ftor.text.reading import DataError, Pair, PairsFile, write_pairs
@@ -80,12 +80,17 @@ def hold_out(pairs: list[Pair], report: Report) -> tuple[list[Pair], list[Pair]]
 
 
 def files_of(config: Config) -> list[str]:
-    """The files that an experiment names, and those that its outputs are judged with."""
+    """The files that an experiment names, those that its outputs are judged with, and those of its reader."""
     data = config.data
     judged_with = DATASETS[data.task].judged_with if data.task in DATASETS else ()
-    return [
-        name for name in (data.train, data.dev, data.test, data.vectors, *judged_with) if name is not None
-    ]
+    named = [name for name in (data.train, data.dev, data.test, data.vectors) if name is not None]
+    return [*named, *judged_with, *_files_of_reader(config)]
+
+
+def _files_of_reader(config: Config) -> list[str]:
+    """The files of the pretrained encoder that an experiment reads, if it is a published dataset."""
+    folder = f"{config.model.pretrained_reader}/"
+    return [file for dataset in DATASETS.values() for file in dataset.files if file.startswith(folder)]
 
 
 def missing_files(config: Config, data_folder: Path | None) -> list[str]:
@@ -94,11 +99,14 @@ def missing_files(config: Config, data_folder: Path | None) -> list[str]:
     data_folders(data_folder)  # raises if there is no such folder
     if data.train is None:
         raise DataError(f"{config.name}: data.train: no TSV file")
-    generated = [data.train, data.dev, data.test] if _generator(data.task) else []
+    reader = config.model.pretrained_reader
+    not_needed = [data.train, data.dev, data.test] if _generator(data.task) else []  # they are generated
+    if reader is not None and is_in_hub_cache(reader):
+        not_needed += _files_of_reader(config)
     return [
         name
         for name in files_of(config)
-        if name not in generated
+        if name not in not_needed
         and not (find_vectors(name, data_folder) if name == data.vectors else _found(name, data_folder))
     ]
 
