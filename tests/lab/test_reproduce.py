@@ -78,7 +78,7 @@ def test_what_is_beyond_the_paper_is_run_by_one_name(tmp_path):
     counts = Counter(run.job.config.name for run in runs)
     assert sorted(counts) == sorted(name for name in shipped() if name.endswith("-beyond"))
     assert set(counts.values()) == {3}
-    assert {run.table for run in runs} == {"geo", "atis", "okapi"} == set(tables_of("beyond"))
+    assert {run.table for run in runs} == {"geo", "atis", "okapi", "style"} == set(tables_of("beyond"))
     only = planned(tmp_path, "beyond", only=["geo-*"], seeds=1)
     assert [run.name for run in only] == [
         "geo-iid-beyond-0", "geo-template-beyond-0", "geo-length-beyond-0"
@@ -143,6 +143,9 @@ def test_missing_data_is_told_before_anything_runs(tmp_path):
         Reproduction(runs, tmp_path).require_data(tmp_path, None, SILENT)
     mirror = Reproduction(planned(tmp_path, "mirror", seeds=1), tmp_path)
     mirror.require_data(tmp_path, None, SILENT)  # it is generated
+    beyond = Reproduction(planned(tmp_path, "beyond", only=["geo-*"]), tmp_path)
+    with pytest.raises(DataError, match=r"15 files are missing, .* fetch geo geobase glove minilm, or add"):
+        beyond.require_data(tmp_path, None, SILENT)
     own = Reproduction(planned(tmp_path, "geo", seeds=1, overrides=["data.train=my.tsv"]), tmp_path)
     with pytest.raises(DataError, match=r"files are missing, such as my.tsv; "):
         own.require_data(tmp_path, tmp_path, SILENT)  # nobody has published it

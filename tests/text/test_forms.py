@@ -9,6 +9,7 @@ from ftor.config.sections import FORMS as NAMES
 from ftor.text.copying import Copying
 from ftor.text.encoded_pairs import EncodedPairs
 from ftor.text.forms import FORMS, SNAKE, explained, form, snake
+from ftor.text.inflecting import INFLECTIONS
 from ftor.text.reading import Pair, write_pairs
 from ftor.text.vocabularies import Vocabularies
 from ftor.text.vocabulary import COPY
@@ -56,7 +57,7 @@ def test_the_first_rule_that_applies_counts():
     assert form("two", ["ordinal", "cardinal", "double-quotes"]) == "2"
     assert form("bob", ["ordinal", "cardinal", "double-quotes"]) == '"bob"'
     assert form("bob", ["snake", "double-quotes"]) == '"bob"'
-    assert (*FORMS, SNAKE) == NAMES
+    assert (*FORMS, SNAKE, *INFLECTIONS) == NAMES
 
 
 def test_what_rules_explain():

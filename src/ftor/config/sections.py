@@ -9,8 +9,11 @@ Aligner = Literal["ibm1", "poisson", "sparse", "anchored"]
 Programs = Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix", "tokens", "grammar"]
 
 
-FORMS = ("cardinal", "ordinal", "hour", "underscores", "double-quotes", "single-quotes", "snake")
-"""The rules of `data.copy_forms`, which `ftor.text.forms` has."""
+FORMS = (
+    *("cardinal", "ordinal", "hour", "underscores", "double-quotes", "single-quotes", "snake"),
+    *("participle", "gerund"),
+)
+"""The rules of `data.copy_forms`, which `ftor.text.forms` and `ftor.text.inflecting` have."""
 
 
 class Section(BaseModel):

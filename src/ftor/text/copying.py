@@ -1,4 +1,4 @@
-"""The rules by which target tokens are copies of source tokens, or of several of them in a row."""
+"""The rules by which target tokens are copies of source tokens, of several in a row, or inflected forms."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from typing import Self
 
 from ftor.config import DataConfig
 from ftor.text.forms import MOST_WORDS, SNAKE, form, snake
+from ftor.text.inflecting import INFLECTIONS, inflected
 
 
 @dataclass(frozen=True)
@@ -35,16 +36,32 @@ class Copying:
         """How many source tokens in a row one target token may be a copy of."""
         return MOST_WORDS if SNAKE in self.forms else 1
 
-    def written(self, source: Sequence[str]) -> list[str | None]:
-        """What copies of source tokens are written as. None if there is no such copy.
+    @property
+    def inflections(self) -> tuple[str, ...]:
+        """The rules that write inflected forms."""
+        return tuple(rule for rule in self.forms if rule in INFLECTIONS)
 
-        Of each token in turn: itself, then with the one after it, and so on up to `most_words` tokens.
+    @property
+    def kinds(self) -> int:
+        """How many kinds of copies there are: of one token, of two in a row and so on, of each inflection."""
+        return self.most_words + len(self.inflections)
+
+    def words_of(self, kind: int) -> int:
+        """How many source tokens in a row a copy of a kind is made of."""
+        return kind + 1 if kind < self.most_words else 1
+
+    def written(self, source: Sequence[str]) -> list[str | None]:
+        """What copies of source tokens are written as, `kinds` for each token. None if there is no such copy.
+
+        Of each token in turn: itself, then with the one after it, and so on up to `most_words` tokens, then
+        its inflected forms.
         """
         written: list[str | None] = []
         for first, token in enumerate(source):
             written.append(form(token, self.forms))
             ends = range(first + 2, first + self.most_words + 1)
             written += [snake(source[first:end]) if end <= len(source) else None for end in ends]
+            written += [inflected(token, rule) for rule in self.inflections]
         return written
 
     def copies(self, source: Sequence[str]) -> tuple[str, ...]:
@@ -56,12 +73,12 @@ class Copying:
         return token.lower() if self.any_case else token
 
     def keys(self, source: Sequence[str]) -> dict[str, int]:
-        """The keys of the copies of a source, and the class of each: one less than its number of tokens."""
+        """The keys of the copies of a source, and the class of each: its kind, the first of several."""
         keys: dict[str, int] = {}
         for place, written in enumerate(self.written(source)):
             if written is not None:
-                key, words = self.key(written), place % self.most_words
-                keys[key] = min(words, keys.get(key, words))
+                key, kind = self.key(written), place % self.kinds
+                keys[key] = min(kind, keys.get(key, kind))
         return keys
 
     def copied(self, target: Sequence[str], source: Sequence[str]) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class EncodedPairs:
         if vocabularies.copying is not None:
             numbers: dict[str, int] = {}
             copying = vocabularies.copying
-            start = [NO_STRING] * (copying.most_words if vocabularies.start_token else 0)
+            start = [NO_STRING] * (copying.kinds if vocabularies.start_token else 0)
             copies = [copying.written(pair.source) for pair in pairs]
             self._source_strings = _numbered(copies, copying.key, start, numbers)
             self._target_strings = _numbered([p.target for p in pairs], copying.key, [], numbers)
@@ -66,7 +66,7 @@ class EncodedPairs:
             kinds = self.vocabularies.copy_classes
             source_strings = self._source_strings.padded(rows, padding=NO_STRING)
             target_strings = self._target_strings.padded(rows, padding=NO_STRING - 1)
-            # By the class of each target: copies of one token, of two, …
+            # By the class of each target: copies of one token, of two, …, of inflected forms.
             kind = target.clamp(min=0, max=kinds - 1)[:, None, :].expand(-1, source.shape[1], -1)
             strings = source_strings.view(*source.shape, kinds).gather(2, kind)
             copyable = strings == target_strings[:, None, :]

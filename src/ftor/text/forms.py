@@ -1,13 +1,15 @@
 """Forms in which words of a sentence stand in its target: `seventh` as 7, `7pm` as 1900, `bob` as "bob".
 
-One form is that of several words: `san francisco` as `san_francisco`.
+One form is that of several words: `san francisco` as `san_francisco`. Inflected forms are in `inflecting`.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 from typing import NamedTuple
 
+from ftor.text.inflecting import INFLECTIONS, can_inflect, inflected
 from ftor.text.reading import Pair
 
 _NUMBERS = """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
@@ -23,6 +25,9 @@ LEAST_TYPES = 3
 """Target words of one pair only that a rule must explain: no other pair teaches them."""
 LEAST_SHARE = 0.9
 """Of the words that a rule changes, the share whose form stands in the target."""
+LEAST_INFLECTED = 0.3
+"""Of the target words of one pair only that are no words of their source, the share that a rule for inflected
+forms must explain."""
 
 
 def _ordinal(word: str) -> str:
@@ -108,30 +113,38 @@ def explained(pairs: Sequence[Pair]) -> list[Evidence]:
 
     A rule follows if it explains several tokens that only one pair has, and if the words that it changes
     stand in the targets in this form. A rule that changes every word, such as one that adds quotes, or any
-    words in a row, changes those whose forms some target has.
+    words in a row, changes those whose forms some target has. A rule for inflected forms adds to the ways to
+    copy a word. It follows if it explains enough of the tokens that only one pair has. Without lemminflect
+    there are no such rules.
     """
     pairs_with = Counter(token for pair in pairs for token in set(pair.target))
-    found = []
-    for rule in (*FORMS, SNAKE):
-        everywhere = rule == SNAKE or FORMS[rule]("x") is not None
-        count = applied = right = 0
-        examples, rare = dict[str, str](), set[str]()
-        for pair in pairs:
-            target, source = set(pair.target), set(pair.source)
-            for word, written in sorted(_changed(rule, pair.source).items()):
-                if written in source or (everywhere and written not in pairs_with):
-                    continue
-                applied += 1
-                if written in target:
-                    right += 1
-                    count += pair.target.count(written)
-                    examples.setdefault(word, written)
-                    if pairs_with[written] == 1:
-                        rare.add(written)
-        if count:
-            follows = len(rare) >= LEAST_TYPES and right >= LEAST_SHARE * applied
-            found.append(Evidence(rule, count, tuple(examples.items())[:3], follows))
-    return found
+    new = (token for pair in pairs for token in {*pair.target} - {*pair.source})
+    rare = {token for token in new if pairs_with[token] == 1}
+    rules = (*FORMS, SNAKE, *(INFLECTIONS if can_inflect() else ()))
+    found = (_evidence(rule, pairs, pairs_with, rare) for rule in rules)
+    return [evidence for evidence in found if evidence.times]
+
+
+def _evidence(rule: str, pairs: Sequence[Pair], pairs_with: Mapping[str, int], rare: Set[str]) -> Evidence:
+    everywhere = rule not in FORMS or FORMS[rule]("x") is not None
+    count = applied = right = 0
+    examples, taught = dict[str, str](), set[str]()
+    for pair in pairs:
+        target, source = set(pair.target), set(pair.source)
+        for word, written in sorted(_changed(rule, pair.source).items()):
+            if written in source or (everywhere and written not in pairs_with):
+                continue
+            applied += 1
+            if written in target:
+                right += 1
+                count += pair.target.count(written)
+                examples.setdefault(word, written)
+                taught |= {written} & rare
+    if rule in INFLECTIONS:
+        enough = len(taught) >= LEAST_INFLECTED * len(rare)
+    else:
+        enough = right >= LEAST_SHARE * applied
+    return Evidence(rule, count, tuple(examples.items())[:3], len(taught) >= LEAST_TYPES and enough)
 
 
 def _changed(rule: str, source: Sequence[str]) -> dict[str, str]:
@@ -143,4 +156,5 @@ def _changed(rule: str, source: Sequence[str]) -> dict[str, str]:
             for first in range(len(source) - count + 1)
         )
         return {" ".join(row): written for row in rows if (written := snake(row)) is not None}
-    return {word: written for word in source if (written := FORMS[rule](word)) is not None}
+    change = FORMS.get(rule) or partial(inflected, rule=rule)
+    return {word: written for word in source if (written := change(word)) is not None}

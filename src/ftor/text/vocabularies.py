@@ -20,7 +20,8 @@ class Vocabularies:
     Args:
         source, target: the tokens.
         copying: the copy rules. The first target class then stands for a copy of a token, the next for one of
-            two tokens in a row, and so on, if there are such copies. None without copying.
+            two tokens in a row or of an inflected form, and so on, if there are such copies. None without
+            copying.
         start_token: whether a start position comes before each source.
         lowercase: whether source words are lowercased to look them up.
 
@@ -40,7 +41,7 @@ class Vocabularies:
         lowercase: bool = False,
     ) -> None:
         self.source = Vocabulary(source, SOURCE_SPECIALS)
-        self.copy_classes = 0 if copying is None else copying.most_words
+        self.copy_classes = 0 if copying is None else copying.kinds
         self.target = Vocabulary(target, specials=self.copy_classes)
         self.copying, self.start_token, self.lowercase = copying, start_token, lowercase
         self.guessed: set[str] = set()
@@ -104,8 +105,8 @@ class Vocabularies:
         read: set[str] = set()
         for place, written in enumerate(self.copying.written(tokens)):
             if written is not None and self.copying.key(written) in copies:
-                first, more = divmod(place, self.copying.most_words)
-                read.update(tokens[first : first + more + 1])
+                first, kind = divmod(place, self.copying.kinds)
+                read.update(tokens[first : first + self.copying.words_of(kind)])
         return tuple(token for token in unknown if token not in read)
 
     def target_classes(self, source: Sequence[str], target: Sequence[str]) -> list[int]:
