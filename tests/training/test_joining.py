@@ -83,6 +83,7 @@ def test_the_cost_is_that_of_all_runs(runs, tmp_path):
     joined = json.loads((tmp_path / "joined" / "metrics.json").read_text())
     assert (joined["seconds"], joined["dev_seconds"], joined["peak_memory_mb"]) == (5.0, 0.9, 400)
     assert joined["finished"] > metrics["finished"]
+    assert joined["parameters"] == 2 * metrics["parameters"]
 
 
 def test_a_joined_model_is_not_trained_anew(runs, tmp_path):

@@ -6,11 +6,12 @@ import subprocess
 from datetime import UTC, datetime, timedelta
 
 import pytest
+import torch
 
 import ftor
 from ftor.config import Config
 from ftor.datasets import glove
-from ftor.training.provenance import commit, machine, vectors_used
+from ftor.training.provenance import commit, machine, trained_parameters, vectors_used
 
 
 def git(folder, *arguments):
@@ -68,6 +69,12 @@ def test_the_machine_is_described():
     assert found["peak_memory_mb"] > 10
     assert re.fullmatch(r"\w+, \d+ cores, \d+ used, torch \S+", found["machine"])
     assert abs(datetime.now(UTC) - datetime.fromisoformat(found["finished"])) < timedelta(minutes=1)
+
+
+def test_parameters_that_are_trained_are_counted():
+    network = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Linear(2, 1))
+    network[1].requires_grad_(False)
+    assert trained_parameters(network) == 8
 
 
 def test_the_file_of_vectors_is_named(tmp_path):

@@ -45,8 +45,21 @@ class _Line(BaseModel):
         return "-".join(str(part) for part in parts if part is not None).replace("/", "-") + ".json.gz"
 
 
+class ReaderUsed(BaseModel):
+    """The pretrained encoder that a run reads."""
+
+    name: str
+    parameters: int
+
+
 class RunLine(_Line):
-    """A finished run. `dev_grammar` and `test_grammar` are the metrics with the grammar."""
+    """A finished run.
+
+    Attributes:
+        dev_grammar, test_grammar: the metrics with the grammar.
+        parameters: how many parameters are trained. Older lines do not say it.
+        reader: the pretrained encoder, if the run reads one.
+    """
 
     kind: Literal["run"] = "run"
     table: str | None = None
@@ -60,6 +73,8 @@ class RunLine(_Line):
     test_grammar: Metrics | None = None
     seconds: float
     dev_seconds: float = 0.0
+    parameters: int | None = None
+    reader: ReaderUsed | None = None
 
     @property
     def all_seconds(self) -> float:

@@ -68,7 +68,7 @@ LENGTHS = {"11": range(11, 12), "12": range(12, 13), "13": range(13, 14), "14–
 WITH_GRAMMAR, WITHOUT = "grammar", "none"
 STYLE_SCORES = ("BLEU-1", "BLEU-2", "BLEU-3", "BLEU-4", "METEOR", "ROUGE-L", CIDER)
 
-NO_WEIGHTS = "not run, needs pretrained weights"
+NO_WEIGHTS = "weights not available here"
 
 ACCURACIES = {"geo": "execution_accuracy", "atis": "tree_accuracy", "okapi": "clause_accuracy"}
 """The share of correct outputs that the paper reports, by table."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from ftor.config import Config
 from ftor.errors import FtorError
 from ftor.lab import appendix, public, runtimes
+from ftor.lab.aims import AIMS, Aim
 from ftor.lab.intervals import interval
 from ftor.lab.ledger import LONG_FILE, evaluations, finished_runs, read_ledgers, shipped_hash
 from ftor.lab.lines import EvaluationLine, Line, RunLine
@@ -44,6 +45,9 @@ MEASURES = {
     "style": "scores times 100, but CIDEr up to 10",
 }
 
+TRAINED, READ = "millions trained", "millions read"
+"""Details that are numbers of parameters: those that are trained, and those of a pretrained reader."""
+
 
 @dataclass(frozen=True)
 class Runs:
@@ -71,6 +75,7 @@ class ResultRow:
         comparisons: the columns of the paper's tables.
         appendix: the columns of the tables in its appendix.
         missing: why there are no runs, if they need what cannot be had.
+        aim: what the runs beyond the paper are to reach.
     """
 
     model: str
@@ -81,6 +86,7 @@ class ResultRow:
     comparisons: tuple[Comparison, ...]
     appendix: tuple[Comparison, ...]
     missing: str
+    aim: Aim | None = None
 
     @property
     def all_runs(self) -> list[Runs]:
@@ -228,21 +234,27 @@ def _row(table: str, of: Table, paper: Row, lines: Sequence[Line]) -> ResultRow:
         released=None if released is None else _runs(paper.released, released),
         beyond=None if beyond is None or paper.beyond is None else _runs(paper.beyond, beyond),
         comparisons=tuple(comparisons),
-        appendix=tuple(_appendix(table, of, paper, released, shipped)),
+        appendix=tuple(_appendix(table, of, paper, released, shipped, beyond or [])),
         missing=paper.missing,
+        aim=AIMS.get(paper.experiment),
     )
 
 
 def _appendix(
-    table: str, of: Table, paper: Row, released: Sequence[RunLine] | None, shipped: Sequence[RunLine]
+    table: str,
+    of: Table,
+    paper: Row,
+    released: Sequence[RunLine] | None,
+    shipped: Sequence[RunLine],
+    beyond: Sequence[RunLine],
 ) -> Iterator[Comparison]:
     for column, number in appendix.APPENDIX.get(paper.experiment, {}).items():
-        ours = measured(appendix.number(table, column, run) for run in shipped)
-        theirs = ours
-        if released is not None:
-            theirs = measured(appendix.number(table, column, run) for run in released)
+        ours, theirs, further = (
+            measured(appendix.number(table, column, run) for run in runs)
+            for runs in (shipped, shipped if released is None else released, beyond)
+        )
         digits = 2 if column == appendix.LENGTH_ERROR else _digits(table, column)
-        yield Comparison(column, number, theirs, ours, digits, of.seeds, {})
+        yield Comparison(column, number, theirs, ours, digits, of.seeds, {}, beyond=further)
 
 
 def _digits(table: str, column: str) -> int:
@@ -309,7 +321,13 @@ def _details(runs: Sequence[RunLine]) -> dict[str, Measured | None]:
         "length error": measured(test.length_error for test in tests),
         "well-formed": measured(_share(test, WELL_FORMED) for test in tests),
         "minutes": measured(run.all_seconds / 60 for run in runs),
+        TRAINED: measured(_millions(run.parameters) for run in runs),
+        READ: measured(_millions(run.reader.parameters) for run in runs if run.reader),
     }
+
+
+def _millions(parameters: int | None) -> float | None:
+    return None if parameters is None else parameters / 1e6
 
 
 def _share(metrics: Metrics, name: str) -> float | None:

@@ -19,7 +19,7 @@ from ftor.reporting import SILENT
 from ftor.text.programs.pairs import encode_pairs
 from ftor.training.devices import accelerator_for
 from ftor.training.evaluation import Evaluator
-from ftor.training.provenance import machine
+from ftor.training.provenance import machine, trained_parameters
 
 
 def can_join(runs: Sequence[Path]) -> bool:
@@ -67,7 +67,7 @@ def _evaluate(folder: Path, config: Config, runs: Sequence[Path], data_folder: P
         pairs = {split: encode_pairs(model.programs, some) for split, some in pairs.items()}
     results, judgements = Evaluator(model, accelerator_for(config, folder)).results(pairs)
     before = [json.loads((run / METRICS_FILE).read_text("utf-8")) for run in runs]
-    metrics = before[0] | results | _cost(before)
+    metrics = before[0] | results | _cost(before) | {"parameters": trained_parameters(model.network)}
     calibration = fit_confidence(model, pairs["dev"]) if config.training.confidence else None
     if calibration is not None:
         calibration.write(folder)

@@ -49,6 +49,11 @@ def pretrained_used(model: Model, data_folder: Path | None) -> dict[str, Any]:
     return vectors_used(config, data_folder) | {"reader": read}
 
 
+def trained_parameters(network: torch.nn.Module) -> int:
+    """How many parameters of a network are trained, those of a reader included."""
+    return sum(parameter.numel() for parameter in network.parameters() if parameter.requires_grad)
+
+
 def vectors_used(config: Config, data_folder: Path | None) -> dict[str, Any]:
     """The file of vectors that an experiment reads here: its name, checksum, and what it is an excerpt of.
 

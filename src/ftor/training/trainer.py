@@ -37,7 +37,7 @@ from ftor.training.drawing import Draws
 from ftor.training.evaluation import Evaluator, selection_key, shown_metrics
 from ftor.training.memory import keep_freed_memory
 from ftor.training.not_finite import TrainingError, not_finite
-from ftor.training.provenance import commit, machine, pretrained_used
+from ftor.training.provenance import commit, machine, pretrained_used, trained_parameters
 from ftor.training.resume import Snapshots, fingerprint
 from ftor.training.schedule import parameter_groups, set_learning_rates
 from ftor.training.state import RunState
@@ -314,6 +314,7 @@ class Trainer:
             "dev_seconds": round(state.dev_seconds, 1),
             "processes": self.accelerator.num_processes,
             "threads": torch.get_num_threads(),
+            "parameters": trained_parameters(self.model.network),
             **self._provenance,
             **machine(),
         }

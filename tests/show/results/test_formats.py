@@ -90,12 +90,46 @@ def test_runs_beyond_the_paper_have_a_column_where_there_are_some(found):
         *(("as shipped", "1", "80.0"), ("beyond", "2", "80.0")),
     ]
     assert [line[2] for line in details.lines] == ["as shipped", "beyond"]
+    appendix, aims = grids(table)[3:5]
+    assert appendix.header[-2:] == ("beyond", "difference")
+    (exact,) = [line for line in appendix.lines if line[:3] == ("F→R", "iid", "exact match, grammar")]
+    assert exact[-2:] == ("47.0 ± 0.7", "−36.4†")
+    assert aims.header[0] == "split"
+    assert aims.lines[0][2:] == ("93.3", "90.0", "94.0 ± 1.4", "93.0", "2", "92.0", "yes")
+    assert aims.lines[1][3:] == ("not run", "not run", "–", "–", "89.0", "–")
     assert table.runs == 3
     values = json.loads(as_json([table]))["geo"]["rows"]
     assert values[0]["columns"]["none"]["beyond"]["mean"] == pytest.approx(85)
     assert values[0]["beyond"]["experiment"] == "geo-iid-beyond"
     assert values[3]["beyond"] is None
+    assert (values[0]["aim"]["aim"], values[3]["aim"]) == (92, None)
     assert max(map(len, as_text(table).split("\n"))) <= 130
+
+
+def test_aims_that_are_missed_and_numbers_that_are_roughly_known():
+    records = [
+        parsing_run("atis-length-beyond", 0, 0.2, 0.3),
+        parsing_run("okapi-calendar-beyond", 0, 0.8, 0.819),
+    ]
+    found = {name: grids(table) for name, table in tables(records, ["atis", "okapi"]).items()}
+    shown = {name: [line for line in grids[-1].lines if line[-1] != "–"] for name, grids in found.items()}
+    numbers = ("not run", "30.00", "30.00", "1", "50.00", "no, −20.00")
+    assert shown["atis"] == [("length", "35.41 ± 4.09", "≈ 41", *numbers)]
+    assert shown["okapi"][0][2:] == ("≈ 74", "not run", "81.9", "81.9", "1", "82.0", "no, −0.1")
+
+
+def test_parameters_that_are_trained_and_read():
+    reader = {"name": "encoder", "parameters": 22_565_376, "trained": 0}
+    records = [
+        parsing_run("geo-iid", 0, 0.8),
+        *(
+            parsing_run("geo-iid-beyond", s, 0.8) | {"reader": reader, "parameters": 2_612_345}
+            for s in (0, 1)
+        ),
+    ]
+    grid = grids(tables(records)["geo"])[2]
+    assert grid.header[-2:] == ("millions trained", "millions read")
+    assert [line[-2:] for line in grid.lines] == [("–", "–"), ("2.61", "22.6")]
 
 
 def test_atis_has_the_digits_of_the_paper(found):
@@ -111,7 +145,7 @@ def test_a_model_that_the_paper_lacks(found):
 
 def test_a_model_that_cannot_be_run_here_says_why(found):
     (line,) = [line for line in grids(found["atis"])[0].lines if line[:2] == ("BART-base", "iid")]
-    assert line[3:] == ("86.96 ± 1.26", "as shipped", "–", "not run, needs pretrained weights", "–")
+    assert line[3:] == ("86.96 ± 1.26", "as shipped", "–", "weights not available here", "–")
 
 
 def test_strings_far_beyond_training(found):
@@ -131,7 +165,7 @@ def test_notes(found):
         "†: the seeds do not explain the difference to the paper (p < 0.05).",
         "Total time: 0.0 hours, 1 run.",
         "Not run: F→R (length); LSTM (iid, length); Transformer (iid, length).",
-        "Not run, needs pretrained weights: BART-base (iid, length); Marian (iid, length).",
+        "Weights not available here: BART-base (iid, length); Marian (iid, length).",
         "Not run with the paper's settings: F→R (iid, length).",
         "Fewer seeds than the paper's 5: F→R (iid 1).",
     ]
@@ -144,8 +178,7 @@ def test_a_table_without_runs():
     assert len(grids(table)) == 2, "the paper's numbers, and those of its appendix"
     assert notes(table)[1:] == [
         "Not run: F→R (calendar, document, email).",
-        "Not run, needs pretrained weights: BART-base (calendar, document, email); "
-        "Marian (calendar, document).",
+        "Weights not available here: BART-base (calendar, document, email); Marian (calendar, document).",
         "Not run with the paper's settings: F→R (calendar, document, email).",
     ]
 

@@ -145,6 +145,7 @@ def _row_values(row: ResultRow) -> dict[str, Any]:
         "released": None if row.released is None else _runs(row.released),
         "beyond": None if row.beyond is None else _runs(row.beyond),
         "missing": row.missing or None,
+        "aim": None if row.aim is None else row.aim._asdict(),
         "columns": {compared.column: _column(compared) for compared in row.comparisons},
         "appendix": {compared.column: _column(compared) for compared in row.appendix},
     }

@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from itertools import groupby
 from typing import NamedTuple
 
+from ftor.lab.aims import Aim
 from ftor.lab.measured import Comparison, Measured
 from ftor.lab.paper import LENGTHS, WITH_GRAMMAR, WITHOUT, PaperNumber
-from ftor.lab.tables import ResultRow, ResultTable, Runs
+from ftor.lab.tables import READ, TRAINED, ResultRow, ResultTable, Runs
 
 NONE, NOT_RUN, SAME = "–", "not run", "as shipped"
 RELEASED, SHIPPED, BEYOND = "paper's settings", "as shipped", "beyond"
@@ -15,7 +16,7 @@ _COLUMN_HEADERS = {"mirror": "tested on", "style": "score"}
 _COLUMN_LABELS = {WITH_GRAMMAR: "with grammar", WITHOUT: "without"} | {
     name: f"length {name}" for name in LENGTHS
 }
-_DETAIL_DIGITS = {"length error": 2}
+_DETAIL_DIGITS = {"length error": 2, TRAINED: 2}
 
 
 class Grid(NamedTuple):
@@ -58,6 +59,8 @@ def grids(table: ResultTable) -> list[Grid]:
         parts += [_seeds(table), _details(table)]
     if any(row.appendix for row in table.rows):
         parts.append(_appendix(table))
+    if table.has_beyond:
+        parts.append(_aims(table))
     if table.far_beyond:
         parts.append(_far_beyond(table))
     if any(table.by_parameters.values()):
@@ -107,9 +110,47 @@ def _comparisons(table: ResultTable) -> Grid:
 
 
 def _appendix(table: ResultTable) -> Grid:
-    lines = [(row.model, row.split, *_comparison(row, each)) for row in table.rows for each in row.appendix]
-    header = ("model", "split", "measure", "paper", RELEASED, "difference", SHIPPED, "difference")
+    beyond = (BEYOND, "difference") if table.has_beyond else ()
+    lines = [
+        (row.model, row.split, *_comparison(row, each), *(_beyond(row, each) if beyond else ()))
+        for row in table.rows
+        for each in row.appendix
+    ]
+    header = ("model", "split", "measure", "paper", RELEASED, "difference", SHIPPED, "difference", *beyond)
     return Grid(f"{table.title}: the tables of the paper's appendix", header, lines, keys=3)
+
+
+def _aims(table: ResultTable) -> Grid:
+    """What runs beyond the paper were to reach, and whether they do."""
+    lines = [
+        _aim(row.split, row.aim, each)
+        for row in table.rows
+        if row.aim is not None
+        for each in row.comparisons
+        if each.column == row.aim.column
+    ]
+    header = ("split", "paper", "best published", SHIPPED, BEYOND, "worst seed", "seeds", "aim", "reached")
+    (column,) = {row.aim.column for row in table.rows if row.aim is not None}
+    measure = _COLUMN_LABELS.get(column, column)
+    return Grid(f"{table.title}: beyond the paper and our aims, {measure}", header, lines, keys=1)
+
+
+def _aim(split: str, aim: Aim, compared: Comparison) -> tuple[str, ...]:
+    digits, beyond, paper = compared.digits, compared.beyond, compared.paper
+    published = NONE if aim.published is None else f"{aim.published:.{0 if aim.rounded else digits}f}"
+    numbers = (
+        _with_deviation(paper, digits) if paper else NONE,
+        f"≈ {published}" if aim.rounded else published,
+        _measured(compared.ours, digits),
+        _measured(beyond, digits),
+    )
+    if beyond is None:
+        return (split, *numbers, NONE, NONE, f"{aim.aim:.{digits}f}", NONE)
+    short = round(aim.aim - beyond.mean, digits)
+    reached = "yes" if short <= 0 else f"no, {signed(-short, digits)}"
+    return (
+        *(split, *numbers, f"{beyond.worst:.{digits}f}", str(beyond.n), f"{aim.aim:.{digits}f}", reached),
+    )
 
 
 def _by_parameters(table: ResultTable) -> Grid:
@@ -198,12 +239,19 @@ def _details(table: ResultTable) -> Grid:
 
 
 def _detail(row: ResultRow, runs: Runs, names: Iterable[str]) -> tuple[str, ...]:
-    details = ((runs.details[name], _DETAIL_DIGITS.get(name, 1)) for name in names)
-    cells = (with_deviation(value, digits) if value else NONE for value, digits in details)
+    cells = (_detail_cell(name, runs.details[name]) for name in names)
     settings = {row.shipped.experiment: SHIPPED}
     if row.released is not None:
         settings[row.released.experiment] = RELEASED
     return (row.model, row.split, settings.get(runs.experiment, BEYOND), *cells)
+
+
+def _detail_cell(name: str, value: Measured | None) -> str:
+    digits = _DETAIL_DIGITS.get(name, 1)
+    if value is None:
+        return NONE
+    counted = name in (TRAINED, READ)  # the same for all seeds
+    return f"{value.mean:.{digits}f}" if counted else with_deviation(value, digits)
 
 
 def _far_beyond(table: ResultTable) -> Grid:
