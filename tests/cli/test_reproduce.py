@@ -121,6 +121,12 @@ def test_bad_usage(bad):
     assert run_here("reproduce", *bad).code == 2
 
 
+def test_the_help_shows_patterns_as_they_are_typed():
+    finished = run_here("reproduce", "--help")
+    assert "'geo-*-rf'" in finished.out
+    assert "'*-paper'" in finished.out
+
+
 def test_two_commands_do_not_work_in_one_folder(tmp_path, arguments):
     with lock_folder(tmp_path / "runs", "ftor reproduce"):
         finished = run_here(*arguments(1))

@@ -36,8 +36,8 @@ def reproduce(
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="Only experiments that match, baselines and the paper's settings included: 'geo-*-rf', "
-            "'*-paper'.",
+            help="Only experiments that match, baselines and the paper's settings included: `'geo-*-rf'`, "
+            "`'*-paper'`.",  # outside of code, the asterisks would be markup
         ),
     ] = None,
     settings: Annotated[
