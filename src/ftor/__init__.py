@@ -43,7 +43,7 @@ def load(
     folder: "str | Path | Sequence[str | Path]",
     device: str = "cpu",
     data_folder: str | Path | None = None,
-    committee: "How" = "log",
+    committee: "How | None" = None,
 ) -> "Model":
     """Load a trained model: `ftor.load("runs/mirror-0").predict(["a b c"])[0].text`.
 
@@ -53,7 +53,7 @@ def load(
         device: the torch device of the network.
         data_folder: where vectors of new words and the facts of a dataset are, if not in the usual folders.
         committee: what several models average: "log" for the logarithms of their probabilities, "arithmetic"
-            for the probabilities, "soup" for their weights.
+            for the probabilities, "soup" for their weights. None: as `decoding.committee` of the leader says.
     """
     from ftor.model.committee import load_models  # here for start-up time
 

@@ -2,11 +2,13 @@
 
 import json
 import math
+import shutil
 
 import pytest
 import torch
 
 import ftor
+from ftor.config import Config
 from ftor.datasets.mirror import mirror
 from ftor.errors import FtorError
 from ftor.model.committee import SHARES, UNWRITABLE, Committee
@@ -64,6 +66,16 @@ def same(found, wanted):
 def test_a_model_with_itself_is_the_model(trained, how):
     model = ftor.load([trained, trained], committee=how)
     same(answers(model, n_best=4), answers(ftor.load(trained), n_best=4, confidence=False))
+
+
+def test_the_mean_is_that_of_the_configuration_unless_it_is_given(trained, second, tmp_path):
+    assert ftor.load([trained, second]).mean == "log"
+    shutil.copytree(trained, tmp_path / "own")
+    config = Config.load(trained / "config.toml", ["decoding.committee=arithmetic"])
+    (tmp_path / "own" / "config.toml").write_text(config.to_toml())
+    assert ftor.load([tmp_path / "own", second]).mean == "arithmetic"
+    assert ftor.load([tmp_path / "own", second], committee="log").mean == "log"
+    assert ftor.load([second, tmp_path / "own"]).mean == "log", "the first leads"
 
 
 def test_transducers_are_averaged_before_the_search(trained, second):

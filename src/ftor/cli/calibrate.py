@@ -21,7 +21,7 @@ def calibrate(
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The folder for a committee, which then is one model.")
     ] = None,
-    committee: CommitteeMean = "log",
+    committee: CommitteeMean = None,
     data_dir: DataDir = None,
     threads: Threads = 1,
 ) -> None:

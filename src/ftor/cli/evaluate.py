@@ -47,7 +47,7 @@ def evaluate(
             "Default: where the configuration has them.",
         ),
     ] = None,
-    committee: CommitteeMean = "log",
+    committee: CommitteeMean = None,
     lengths: Lengths = None,
     grammar: GrammarOption = "own",
     data_dir: DataDir = None,

@@ -20,11 +20,11 @@ ModelFolder = Annotated[
     typer.Argument(metavar="DIR", help="A model folder, as ftor train writes it, or hf://owner/name."),
 ]
 CommitteeMean = Annotated[
-    Literal["log", "arithmetic", "soup"],
+    Literal["log", "arithmetic", "soup"] | None,
     typer.Option(
         "--committee",
         help="What several models average: the logarithms of their probabilities, the probabilities, or "
-        "their weights.",
+        "their weights. Default: `decoding.committee` of their configuration, which is log.",
     ),
 ]
 DataDir = Annotated[

@@ -70,7 +70,7 @@ def predict(
         typer.Option(metavar="P", min=0, max=1, help="Abstain if the answer is right with less than P."),
     ] = None,
     batch_size: Annotated[int | None, typer.Option(metavar="N", min=1, help="Sentences per batch.")] = None,
-    committee: CommitteeMean = "log",
+    committee: CommitteeMean = None,
     data_dir: DataDir = None,
     threads: Threads = 1,
 ) -> None:

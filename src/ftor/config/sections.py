@@ -174,3 +174,8 @@ class DecodingConfig(Section):
         "typed", description="how many slots share a type in an inferred grammar; see docs/how-to/programs.md"
     )
     lengths: int = Field(1, ge=1, description="k, how many output lengths are tried with the grammar")
+    committee: Literal["log", "arithmetic"] = Field(
+        "log",
+        description="what is averaged if several models answer together: the logarithms of their "
+        "probabilities, or these themselves; the setting of the model that leads counts",
+    )

@@ -8,7 +8,7 @@ from ftor.config.network import NetworkConfig, Side
 
 _TRANSDUCERS_ONLY: tuple[str, ...] = (
     *("data.copy_vocabulary", "data.copy_case", "data.no_copy", "data.emphasis"),
-    *("decoding.lengths", "training.aligner", "training.alignment_threshold"),
+    *("decoding.lengths", "decoding.committee", "training.aligner", "training.alignment_threshold"),
     *("training.scorer_learning_rate", "training.length_weight", "training.alignment_weight"),
     *("training.alignment_epochs", "training.alignment_iterations", "training.align_start"),
     *("training.align_fertilities", "training.reader_learning_rate"),

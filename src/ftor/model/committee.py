@@ -57,7 +57,8 @@ class Committee(Model):
 
     Attributes:
         members: all models.
-        mean: "log" or "arithmetic", of the transducers that are averaged.
+        mean: "log" or "arithmetic", of the transducers that are averaged. By default it is the leader's
+            `decoding.committee`.
         scorers: the members that score outputs.
         weights: of the averaged models together, then of each scorer. They sum to 1.
     """
@@ -65,7 +66,7 @@ class Committee(Model):
     def __init__(
         self,
         members: Sequence[Model],
-        mean: Mean = "log",
+        mean: Mean | None = None,
         weights: Sequence[float] | None = None,
         folder: Path | None = None,
     ) -> None:
@@ -75,6 +76,7 @@ class Committee(Model):
                 "committee: expected an LSTM, or a transducer that does not have both a rescorer and trained "
                 "layers of a reader; found none"
             )
+        mean = mean or leader.config.decoding.committee
         averaged = [
             member for member in members if _kind(member) == _kind(leader) and _same_words(member, leader)
         ]
@@ -209,7 +211,7 @@ class Committee(Model):
 
 def load_models(
     folders: str | Path | Sequence[str | Path],
-    how: How = "log",
+    how: How | None = None,
     device: str | torch.device = "cpu",
     data_folder: Path | None = None,
 ) -> Model:

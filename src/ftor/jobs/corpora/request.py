@@ -49,7 +49,7 @@ class Request:
     batch_size: int | None = None
     n_best: int = 1
     min_confidence: float | None = None
-    committee: How = "log"
+    committee: How | None = None
 
     def to_json(self) -> str:
         """Return the request as one line of JSON."""
