@@ -109,7 +109,7 @@ class TestWithTheDictionary:
 def test_the_rules_are_those_of_the_configuration():
     assert set(INFLECTIONS) < set(NAMES)
     for name in ("style-verb-beyond", "style-passive-beyond"):
-        assert set(Config.load(name).data.copy_forms.split()) <= set(INFLECTIONS)
+        assert set(Config.load(name).data.copy_forms.split()) < set(INFLECTIONS), "each has one of them"
 
 
 def test_without_the_dictionary(monkeypatch):
