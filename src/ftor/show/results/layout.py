@@ -139,7 +139,7 @@ def _aim(split: str, aim: Aim, compared: Comparison) -> tuple[str, ...]:
     digits, beyond, paper = compared.digits, compared.beyond, compared.paper
     published = NONE if aim.published is None else f"{aim.published:.{0 if aim.rounded else digits}f}"
     numbers = (
-        _with_deviation(paper, digits) if paper else NONE,
+        with_deviation(paper, digits) if paper else NONE,
         f"≈ {published}" if aim.rounded else published,
         _measured(compared.ours, digits),
         _measured(beyond, digits),
