@@ -15,7 +15,7 @@ from ftor.reporting import SILENT, Report
 from ftor.text.seeds import derived_seed
 from ftor.tuning.own_pairs import Request, plan_race
 from ftor.tuning.race import finishing
-from ftor.tuning.race.candidates import SEQ2SEQ
+from ftor.tuning.race.candidates import ANCHORED, SEQ2SEQ
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.costs import START_SECONDS, Costs
 from ftor.tuning.race.finishing import finish
@@ -281,6 +281,23 @@ def test_a_leader_that_is_right_with_both_seeds_a_little_later_ends_the_race(pla
     assert (race.winner, race.promised) == (order(plan)[0], 1.0)
     assert {entry.epochs for entry in started if not entry.final} == {short, -(-plan.epochs // 4)}
     assert SEQ2SEQ not in {entry.candidate for entry in started}
+
+
+@pytest.mark.parametrize("recombines", [False, True])
+def test_a_candidate_that_learns_slowly_joins_at_the_end_with_more_epochs(plan, recombines):
+    slow = replace(plan.candidates["taught"], name=ANCHORED)
+    plan = replace(plan, recombines=recombines, candidates={**plan.candidates, ANCHORED: slow})
+    race, started = raced(plan, lambda entry: 0.9 if entry.candidate.startswith(ANCHORED) else 0.5)
+    name = race.winner
+    assert name.startswith(ANCHORED)
+    longest = plan.entry(name, 0, plan.epochs)
+    assert {entry for entry in started if entry.candidate == name and not entry.final} == {
+        longest,
+        replace(longest, seed=1),
+    }
+    assert longest.epochs > plan.entry("taught+recombined" if recombines else "taught", 0, plan.epochs).epochs
+    rows = Choice.of(race).rows
+    assert sum(row[0] != name and "given up" not in row[3] for row in rows) >= 2, rows
 
 
 def test_leaders_that_are_right_with_one_seed_only_take_no_longer_than_planned(plan):

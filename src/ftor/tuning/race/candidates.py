@@ -33,6 +33,10 @@ RESCORER_COST = 3.5
 """The time of its epochs, relative to the first candidate's, besides that of the transducer."""
 SEQ2SEQ = "lstm"
 """The candidate that others must beat on all held-out pairs."""
+ANCHORED = "anchored"
+"""The candidate for pairs that no separable permutation reorders. It learns slowly."""
+LATE = (SEQ2SEQ, ANCHORED)
+"""Candidates that are not compared early: they join at the end."""
 MEMBERS = 2
 """So many models of all pairs write together, unless one alone is right on all held-out pairs."""
 CONTEXT: dict[str, Value] = {"model.reordering_context": 1.0}
@@ -104,7 +108,7 @@ def _anchored(look: Look, settings: Mapping[str, Value]) -> Candidate:
     """For pairs that no separable permutation reorders: a word may write what others name."""
     meaning = "F→R, in context; words that would be torn apart write nothing, their neighbours do"
     copies = {"model.max_fertility": 2 * int(look.settings["model.max_fertility"])}
-    return Candidate("anchored", meaning, {**settings, "training.aligner": "anchored", **copies})
+    return Candidate(ANCHORED, meaning, {**settings, "training.aligner": "anchored", **copies})
 
 
 def _seq2seq(look: Look) -> Candidate:
@@ -119,6 +123,11 @@ def _seq2seq(look: Look) -> Candidate:
         settings["data.vectors"] = look.vectors
         meaning += "; pretrained word vectors"
     return Candidate(SEQ2SEQ, meaning, settings, 2.0)
+
+
+def is_late(name: str) -> bool:
+    """Whether a candidate, with whatever beside it, joins the race at its end."""
+    return name.removesuffix(RECOMBINED).removesuffix(RESCORED) in LATE
 
 
 def has_short_programs(look: Look) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from ftor.files import write_text
 from ftor.reporting import percent
 from ftor.tuning.look.findings import Record, Value
-from ftor.tuning.race.candidates import MEMBERS, RECOMBINED, SEQ2SEQ
+from ftor.tuning.race.candidates import MEMBERS, RECOMBINED, SEQ2SEQ, is_late
 from ftor.tuning.race.race import ALL_RIGHT, Race
 
 CHOICE_FILE = "choice.json"
@@ -186,7 +186,7 @@ class Choice(Record):
 
     def _missing_epochs(self, run: Tried) -> int:
         """By how many half epochs a candidate has come less far than others."""
-        most = max((one.half_epochs for one in self.best_of_each if one.candidate != SEQ2SEQ), default=0)
+        most = max((one.half_epochs for one in self.best_of_each if not is_late(one.candidate)), default=0)
         return max(most - run.half_epochs, 0)
 
     def _seconds(self, candidate: str) -> float:

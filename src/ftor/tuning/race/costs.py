@@ -7,7 +7,7 @@ from statistics import fmean
 
 from ftor.tuning.look import Look
 from ftor.tuning.race.candidates import RESCORER_COST, Candidate, has_short_programs
-from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, RUNGS, SEEDS, SEQ2SEQ_LONGER, kept
+from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, RUNGS, SEEDS, SLOW_LONGER, kept
 
 LEAST_EPOCHS, LEAST_STEPS = 16, 600
 """Shorter runs tell nothing."""
@@ -89,7 +89,7 @@ class Costs:
         if self.rescores:
             return 2 * SEEDS * (mean + RESCORER_COST)
         if has_short_programs(self.look):
-            return 2 * SEEDS * SEQ2SEQ_LONGER * max(one.cost for one in self.candidates)
+            return 2 * SEEDS * SLOW_LONGER * max(one.cost for one in self.candidates)
         finals = SEEDS + (FINAL_SEEDS - SEEDS) / FINAL_SEEDS
         return mean * ((FINALISTS + 1) * (SEEDS - 1) + finals)
 

@@ -11,6 +11,7 @@ from ftor.text.reading import Pair, write_pairs
 from ftor.tuning.look import Look
 from ftor.tuning.look.findings import Value
 from ftor.tuning.race.candidates import (
+    ANCHORED,
     RECOMBINED,
     RESCORED,
     SEQ2SEQ,
@@ -36,9 +37,9 @@ WARM_UP_PART = 6
 FINALISTS = 2
 SEEDS, FINAL_SEEDS = 2, 4
 """Seeds of the finalists, and of the winner on all pairs. Half of the latter are given up after a quarter."""
-SEQ2SEQ_LONGER, EARLY_LONGER = 2, 2
-"""On short programs the plain seq2seq trains for so many times the epochs of the others. The winner of a race
-that ended early trains on all pairs for so many times those of the race. But no run has more than wanted."""
+SLOW_LONGER, EARLY_LONGER = 2, 2
+"""Candidates that learn slowly train for so many times the epochs of the others. The winner of a race that
+ended early trains on all pairs for so many times those of the race. But no run has more than wanted."""
 
 
 @dataclass(frozen=True)
@@ -100,11 +101,12 @@ class Plan:
     def entry(self, name: str, seed: int, epochs: int, final: bool = False) -> Entry:
         """A run of a candidate. With recombined pairs, half of the epochs are as many steps.
 
-        For short programs the plain seq2seq has more epochs than the others, if as many are wanted. It learns
-        them slowly.
+        Some learn slowly: the plain seq2seq on short programs, and candidates with anchors. They have more
+        epochs than the others, if as many are wanted.
         """
-        if name == SEQ2SEQ and has_short_programs(self.look):
-            return Entry(name, seed, self._longer(SEQ2SEQ_LONGER, epochs), final)
+        plain = name.removesuffix(RECOMBINED)
+        if plain.removesuffix(RESCORED) == ANCHORED or (plain == SEQ2SEQ and has_short_programs(self.look)):
+            epochs = self._longer(SLOW_LONGER, epochs)
         return Entry(name, seed, math.ceil(epochs / (2 if name.endswith(RECOMBINED) else 1)), final)
 
     def final_epochs(self, early: bool) -> int:

@@ -11,7 +11,7 @@ from ftor.errors import FtorError
 from ftor.files import append_json_line, read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import SILENT, Report, percent
-from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ
+from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ, is_late
 from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RESULTS_FILE, RUNGS, SEEDS, Entry, Plan, kept
 from ftor.tuning.race.results import Imagined, RaceClock, Result, better_without_grammar, is_alike, is_below
 
@@ -143,7 +143,7 @@ class Race(Workload):
         """Find the winner. Returns the epochs that it is trained for on all pairs."""
         plan, early, proven = self.plan, False, list[str]()
         seeds = [plan.seed + number for number in range(SEEDS)]
-        contenders, before = [name for name in plan.contenders if name != SEQ2SEQ], 0
+        contenders, before = [name for name in plan.contenders if not is_late(name)], 0
         for rung in RUNGS[:-1]:
             epochs = math.ceil(plan.epochs / rung)
             yield from self._trained(contenders, [plan.seed], epochs)
@@ -163,8 +163,8 @@ class Race(Workload):
             contenders = promising[: kept(len(promising))]
             before = epochs
         if not early:  # nobody gets less than the plain seq2seq would give
-            plain = [SEQ2SEQ] if SEQ2SEQ in plan.candidates else []
-            finalists = list(dict.fromkeys([*plan.finalists(contenders), *proven, *plain]))
+            late = [name for name in plan.contenders if is_late(name)]
+            finalists = list(dict.fromkeys([*plan.finalists(contenders), *proven, *late]))
             epochs = plan.epochs
             winner = yield from self._decided(finalists, seeds, epochs, FINALISTS)
         if why := better_without_grammar(self.results[self._entry(winner, seed, epochs)] for seed in seeds):
