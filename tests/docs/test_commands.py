@@ -169,7 +169,7 @@ def add_files_of(page, folder, trained):
         shutil.copytree(trained, folder / "runs" / "home")
     if page in ("docs/how-to/programs.md", "docs/how-to/evaluate.md"):
         shutil.copytree(ROOT / "examples/home/programs", folder / "examples/home/programs")
-    if "results" in page or "reproduce" in page:
+    if "results" in page or "reproduce" in page or page == "docs/how-to/evaluate.md":
         shutil.copytree(ROOT / "results", folder / "results")
         (folder / "docs" / "results").mkdir(parents=True)
         shutil.copy(ROOT / "docs" / "results" / "index.md", folder / "docs" / "results")

@@ -56,3 +56,25 @@ def test_pairs_without_anchors_keep_their_links(commands):
     alone = pairs_of([("raise den", "RAISE DEN")])
     old, new = sparse([*commands, *alone], 50, True)[-1], anchored([*commands, *alone], 50, True)[-1]
     assert (old == new).all()
+
+
+def test_rare_words_are_no_anchors_where_they_are_torn_apart(commands):
+    rare = pairs_of(
+        [
+            (
+                "raise the fan and the lamp and the radio in the barn",
+                "RAISE BARN FAN ; RAISE BARN LAMP ; RAISE BARN RADIO ;",
+            )
+        ]
+    )
+    rows = (anchored([*commands, *rare], 50, True)[-1].argmax(0) - 1).tolist()
+    assert "barn" not in {rare[0].source[row] for row in rows}
+    assert needed_order(rows) == "none"
+
+
+def test_pairs_without_scattered_words_keep_their_links(commands):
+    others = pairs_of(
+        [("open gate", "OPEN GATE"), ("shut gate", "SHUT GATE"), ("open hatch", "OPEN HATCH")] * 8
+    )
+    both = zip(sparse([*commands, *others], 50, True), anchored([*commands, *others], 50, True), strict=True)
+    assert all((old == new).all() for old, new in list(both)[len(commands) :])

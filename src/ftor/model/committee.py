@@ -57,8 +57,7 @@ class Committee(Model):
 
     Attributes:
         members: all models.
-        mean: "log" or "arithmetic", of the transducers that are averaged. By default it is the leader's
-            `decoding.committee`.
+        mean: "log" or "arithmetic", of the averaged transducers; by default as the leader says.
         scorers: the members that score outputs.
         weights: of the averaged models together, then of each scorer. They sum to 1.
     """
@@ -77,9 +76,7 @@ class Committee(Model):
                 "layers of a reader; found none"
             )
         mean = mean or leader.config.decoding.committee
-        averaged = [
-            member for member in members if _kind(member) == _kind(leader) and _same_words(member, leader)
-        ]
+        averaged = [one for one in members if _kind(one) == _kind(leader) and _same_words(one, leader)]
         super().__init__(
             leader.config,
             leader.vocabularies,

@@ -24,7 +24,8 @@ SHARE, LEAST = 0.1, 3
 def anchored_posteriors(pairs: Sequence[Pair], posteriors: Sequence[Array], first: int) -> list[Array]:
     """Posteriors in which all tokens come from anchors, each from that of the nearest token with one.
 
-    Posteriors stay as they are if no word is scattered, and in pairs without anchors.
+    A word that is scattered in some pairs writes nothing in the others, too, so that it is taught alike.
+    Pairs without such words, or without anchors, keep their posteriors.
 
     Args:
         pairs: the pairs.
@@ -49,10 +50,12 @@ def anchored_posteriors(pairs: Sequence[Pair], posteriors: Sequence[Array], firs
 
 
 def _anchors(pair: Pair, link: Sequence[int | None], scattered: set[str]) -> dict[int, int]:
-    """The target tokens that come from an anchor, and the number of its word."""
-    return {
-        place: row for place, row in enumerate(link) if row is not None and pair.source[row] not in scattered
-    }
+    """The target tokens that come from an anchor, and the number of its word. Empty if nothing is to move."""
+    known, torn = {row for row in link if row is not None}, _scattered(link)
+    moving = {row for row in known if row in torn or pair.source[row] in scattered}
+    if not moving:
+        return {}
+    return {place: row for place, row in enumerate(link) if row is not None and row not in moving}
 
 
 def _nearest(place: int, anchors: Collection[int]) -> list[int]:

@@ -70,9 +70,8 @@ class Trainer:
         wanted = wanted_alignments(config, data.train)
         self.train_set = EncodedPairs(data.train, self.model.vocabularies, wanted, settings.align_fertilities)
         self.dev_set = EncodedPairs(data.reachable_dev, self.model.vocabularies)
-        optimizer = torch.optim.Adam(
-            parameter_groups(self.model.network, settings), lr=settings.learning_rate, fused=True
-        )
+        groups = parameter_groups(self.model.network, settings)
+        optimizer = torch.optim.Adam(groups, lr=settings.learning_rate, fused=True)
         self.network, self.optimizer = self.accelerator.prepare(self.model.network, optimizer)
         self.updates = Updates(self.accelerator, self.network, self.optimizer, settings.clip_norm)
         self.draws = Draws(len(data.train) - data.made, data.made, settings)
@@ -338,8 +337,8 @@ class Trainer:
 
     def _write_log(self) -> None:
         if self.accelerator.is_main_process:
-            lines = (json.dumps(record) + "\n" for record in self.state.history)
-            write_text(self.folder / "log.jsonl", "".join(lines))
+            lines = "".join(json.dumps(record) + "\n" for record in self.state.history)
+            write_text(self.folder / "log.jsonl", lines)
 
     def _any_process(self, asked: bool) -> bool:
         if self.accelerator.num_processes == 1:

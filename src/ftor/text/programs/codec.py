@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from ftor.text.programs.heads import Head, curried_heads, list_heads, uncurried
-from ftor.text.programs.names import Neighbours, named_apart, words_of_names
+from ftor.text.programs.names import Neighbours, edges, named_apart, words_of_names
 from ftor.text.programs.notations import Notation, learn_and_read
 from ftor.text.programs.parsing import NAME_KINDS, Node, Program, ProgramError
 from ftor.text.programs.units import (
@@ -22,7 +22,6 @@ from ftor.text.programs.units import (
     Unfinished,
     Unit,
     UnitSettings,
-    edges,
     flatten,
     join,
     learn_units,

@@ -1,9 +1,11 @@
 """What words of a sentence name: names of several words, and constants beside the functions above them."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeVar
+
+from ftor.text.programs.units import Tree, Unit
 
 Name = TypeVar("Name", bound=Hashable)
 
@@ -51,7 +53,7 @@ def words_of_names(neighbours: Collection[Neighbours], arities: Mapping[str, int
 
 
 def named_apart(
-    sentences: Sequence[Collection[str]], edges: Sequence[Collection[tuple[Name, Name]]]
+    sentences: Sequence[Collection[str]], programs: Sequence[Collection[tuple[Name, Name]]]
 ) -> set[Name]:
     """Constants that a word of their own names, while another word names what stands above them.
 
@@ -60,13 +62,13 @@ def named_apart(
 
     Args:
         sentences: the words of each sentence.
-        edges: for each sentence, the functions of its program with the constants directly below them.
+        programs: for each sentence, the functions of its program with the constants directly below them.
     """
     words = [set(sentence) for sentence in sentences]
     of_word = Counter(word for some in words for word in some)
     of_parent, of_constant = defaultdict[Name, list[int]](list), defaultdict[Name, list[int]](list)
     parents = defaultdict[Name, set[Name]](set)
-    for place, some in enumerate(edges):
+    for place, some in enumerate(programs):
         for parent in {parent for parent, _ in some}:
             of_parent[parent].append(place)
         for parent, constant in set(some):
@@ -91,3 +93,17 @@ def named_apart(
         return bool(own) and all(names[parent].keys() - own for parent in parents[constant])
 
     return {constant for constant in of_constant if len(parents[constant]) == 1 and is_named(constant)}
+
+
+def edges(tree: Tree) -> Iterator[tuple[Unit, Unit]]:
+    """The units of a tree that have a leaf directly below them, with the leaf."""
+    waiting, seen = [tree], {tree}
+    while waiting:
+        parent = waiting.pop()
+        for filler in parent.fillers:
+            for child in filler if isinstance(filler, tuple) else (filler,):
+                if not child.fillers:
+                    yield parent.unit, child.unit
+                elif child not in seen:
+                    seen.add(child)
+                    waiting.append(child)

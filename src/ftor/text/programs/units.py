@@ -85,20 +85,6 @@ class Tree:
         self.unit, self.fillers, self.count = unit, fillers, 0
 
 
-def edges(tree: Tree) -> Iterator[tuple[Unit, Unit]]:
-    """The units of a tree that have a leaf directly below them, with the leaf."""
-    waiting, seen = [tree], {tree}
-    while waiting:
-        parent = waiting.pop()
-        for filler in parent.fillers:
-            for child in filler if isinstance(filler, tuple) else (filler,):
-                if not child.fillers:
-                    yield parent.unit, child.unit
-                elif child not in seen:
-                    seen.add(child)
-                    waiting.append(child)
-
-
 class Forest:
     """Programs as trees that share equal subtrees."""
 

@@ -91,7 +91,8 @@ def candidates(look: Look) -> list[Candidate]:
     ]
     if has_short_programs(look):
         some = [replace(one, settings={**one.settings, **LENGTHS}) for one in some]
-    if look.alignment is not None and look.alignment.not_separable > NOTABLE:
+    copies = bool(look.settings.get("model.copying"))  # a word can be copied by itself only
+    if look.alignment.not_separable > NOTABLE and not copies:
         some.append(_anchored(look, taught | in_context))
     if "model.copying" in look.open:
         copying: dict[str, Value] = {"model.copying": True}
@@ -105,7 +106,10 @@ def candidates(look: Look) -> list[Candidate]:
 
 
 def _anchored(look: Look, settings: Mapping[str, Value]) -> Candidate:
-    """For pairs that no separable permutation reorders: a word may write what others name."""
+    """For pairs that no separable permutation reorders: words in between write what is torn apart.
+
+    They need more copies than other words.
+    """
     meaning = "F→R, in context; words that would be torn apart write nothing, their neighbours do"
     copies = {"model.max_fertility": 2 * int(look.settings["model.max_fertility"])}
     return Candidate(ANCHORED, meaning, {**settings, "training.aligner": "anchored", **copies})
