@@ -10,6 +10,7 @@ from itertools import groupby, pairwise
 from typing import Literal, NamedTuple, TypeVar
 
 Order = Literal["none", "separable", "not separable"]
+"""The reordering that a pair needs."""
 
 Item = TypeVar("Item", bound=Hashable)
 

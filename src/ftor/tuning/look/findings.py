@@ -44,7 +44,6 @@ Kind = Literal[
 """What a finding is about. The page "When it does not work" has a section for each."""
 Part = Literal["token", "unit"]
 """What targets consist of: tokens, or units if they are written in units."""
-"""The reordering that a pair needs."""
 
 
 class Record(BaseModel):

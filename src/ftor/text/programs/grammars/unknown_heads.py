@@ -56,7 +56,7 @@ class _Heads:
         return bool(words and firsts) and "" not in needed and needed.isdisjoint(firsts)
 
     def _options(self, part: Part | None) -> tuple[str, ...]:
-        """The words of a part. None if it may be something else."""
+        """The words of a part. Empty if it may be something else."""
         if not isinstance(part, Words) or part.copy or self._rules.marks.intersection(part.words):
             return ()
         return part.words
