@@ -3,7 +3,7 @@
 import pytest
 
 from ftor.text.programs import UnitSettings
-from ftor.text.programs.names import named_apart, neighbours_in_sources, words_of_names
+from ftor.text.programs.names import constants_named_apart, neighbours_in_sources, words_of_names
 from ftor.text.programs.pairs import encode_pairs, learn_programs
 from ftor.text.reading import Pair
 
@@ -75,7 +75,7 @@ SHAPES = [(f"a {size} block", f"(size {size})") for size in ("big", "small", "ti
 )
 def test_constants_with_a_word_of_their_own_are_apart_from_functions_with_another(lines, apart):
     edges = [[tuple(target.strip("()").split())] for _, target in lines]
-    found = named_apart([source.split() for source, _ in lines], edges)
+    found = constants_named_apart([source.split() for source, _ in lines], edges)
     assert bool(found & {"Iris", "red", "big"}) == apart
     pairs = [
         Pair(tuple(source.split()), tuple(target.split()), line, None, target)

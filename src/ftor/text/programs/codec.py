@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from ftor.text.programs.heads import Head, curried_heads, list_heads, uncurried
-from ftor.text.programs.names import Neighbours, edges, named_apart, words_of_names
+from ftor.text.programs.names import constants_named_apart, edges, neighbours_in_sources, words_of_names
 from ftor.text.programs.notations import Notation, learn_and_read
 from ftor.text.programs.parsing import NAME_KINDS, Node, Program, ProgramError
 from ftor.text.programs.units import (
@@ -122,9 +122,9 @@ class Programs:
         notation: str | None = None,
         settings: UnitSettings | None = None,
         copied: Collection[str] = (),
+        *,
         arities: Mapping[str, int] | None = None,
-        neighbours: Collection[Neighbours] = (),
-        sentences: Sequence[Collection[str]] | None = None,
+        sentences: Sequence[Sequence[str]] = (),
     ) -> Self:
         """Learn everything from training targets.
 
@@ -135,10 +135,8 @@ class Programs:
             copied: words that are copied from sources. They stay units of their own.
             arities: the number of arguments of each symbol of prefix order that takes some. They are found
                 from the targets if None.
-            neighbours: adjacent words that are adjacent in sources, too. In prefix order, words of names stay
-                units of their own.
-            sentences: the words of the source of each target. A constant that a word of its own names stays a
-                unit of its own.
+            sentences: the words of the source of each target, if they are known. A constant that a word of
+                its own names stays a unit of its own. In prefix order, so do the words of longer names.
 
         Raises:
             ProgramError: if the targets are not programs; says which line and why.
@@ -159,8 +157,12 @@ class Programs:
         for text, tree in trees.items():
             roots[tree] += counts[text]
         singles = dict.fromkeys(tree.unit for tree in forest.trees)
-        names = words_of_names(neighbours, how.arities) if how.name == "prefix" else frozenset[str]()
-        apart = named_apart(sentences, [set(edges(trees[text])) for text in targets]) if sentences else ()
+        names, apart = frozenset[str](), set[Unit]()
+        if sentences:
+            apart = constants_named_apart(sentences, [set(edges(trees[text])) for text in targets])
+        if sentences and how.name == "prefix":
+            words = zip(sentences, map(str.split, targets), strict=True)
+            names = words_of_names(neighbours_in_sources(words), how.arities)
         never = frozenset(unit for unit in singles if unit in apart or _stays_alone(unit, copied, names))
         codec.fragments = learn_units(forest, roots, settings or UnitSettings(), never)
         for text, tree in trees.items():

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import TypeVar
 
@@ -52,7 +53,7 @@ def words_of_names(neighbours: Collection[Neighbours], arities: Mapping[str, int
     return frozenset(words)
 
 
-def named_apart(
+def constants_named_apart(
     sentences: Sequence[Collection[str]], programs: Sequence[Collection[tuple[Name, Name]]]
 ) -> set[Name]:
     """Constants that a word of their own names, while another word names what stands above them.
@@ -85,14 +86,17 @@ def named_apart(
             if others and count >= NAMED * len(places) and of_word[word] - count <= ELSEWHERE * others
         }
 
-    names = {parent: names_of(places) for parent, places in of_parent.items()}
+    @cache
+    def names_of_parent(parent: Name) -> dict[str, int]:
+        return names_of(of_parent[parent])
 
-    def is_named(constant: Name) -> bool:
+    def is_named(constant: Name, parent: Name) -> bool:
         places = of_constant[constant]
         own = {word for word, count in names_of(places).items() if count >= NAMED * of_word[word]}
-        return bool(own) and all(names[parent].keys() - own for parent in parents[constant])
+        return bool(own) and bool(names_of_parent(parent).keys() - own)
 
-    return {constant for constant in of_constant if len(parents[constant]) == 1 and is_named(constant)}
+    only = {constant: next(iter(some)) for constant, some in parents.items() if len(some) == 1}
+    return {constant for constant, parent in only.items() if is_named(constant, parent)}
 
 
 def edges(tree: Tree) -> Iterator[tuple[Unit, Unit]]:

@@ -92,18 +92,17 @@ def learn_programs(
     train = splits["train"]
     copied = {word for pair in train for word in pair.source} if copying else set()
     targets = [target_text(pair, notation in (TOKENS, GRAMMAR)) for pair in train]
-    words = zip((pair.source for pair in train), map(str.split, targets), strict=True)
-    neighbours = neighbours_in_sources(words)
+    sentences = [pair.source for pair in train]
     units: TargetUnits
     try:
         if notation == GRAMMAR and grammar is not None:
             units = RuleUnits.learn_rules(targets, grammar, settings, named_apart(train, ITERATIONS))
         elif notation == TOKENS:
-            units = TokenUnits.learn(targets, settings, copied, neighbours)
+            words = zip(sentences, map(str.split, targets), strict=True)
+            units = TokenUnits.learn(targets, settings, copied, neighbours_in_sources(words))
         else:
             name = None if notation == AUTO else notation
-            sentences = [pair.source for pair in train]
-            units = Programs.learn(targets, name, settings, copied, arities, neighbours, sentences)
+            units = Programs.learn(targets, name, settings, copied, arities=arities, sentences=sentences)
     except ProgramError as error:
         if notation == AUTO:
             return Learned(None, f"they are no programs:\n{_indented(str(error))}")

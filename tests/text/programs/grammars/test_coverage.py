@@ -47,3 +47,20 @@ def test_names_of_several_words_are_put_together_anew():
     ]
     typed, *_ = coverage(pairs, "prefix", False)
     assert (typed.accepted_unseen, typed.unseen) == (1, 1)
+
+
+def test_units_are_those_of_a_model():
+    books = ["Nova", "Luna"] * 9
+    pairs = [
+        Pair(tuple(source.split()), (), line, None, target)
+        for line, (source, target) in enumerate(
+            [
+                ("who sold Iris", "(sold Iris)"),
+                *(("who copied Iris", "(copy_of Iris)") for _ in range(8)),
+                *((f"who copied {book}", f"(copy_of {book})") for book in books[:6]),
+                *((f"who sold {book}", f"(sold {book})") for book in books),
+            ]
+        )
+    ]
+    typed, *_ = coverage(pairs, "s-expression", False)
+    assert (typed.accepted_unseen, typed.unseen) == (1, 1)

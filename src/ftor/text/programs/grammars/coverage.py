@@ -9,7 +9,6 @@ from ftor.grammar.inferring import Generality, count_programs
 from ftor.reporting import percent
 from ftor.text.programs import ProgramError, Programs, UnitSettings
 from ftor.text.programs.grammars.inferring import inferred_grammar
-from ftor.text.programs.names import neighbours_in_sources
 from ftor.text.programs.pairs import encode_pairs
 from ftor.text.reading import Pair
 
@@ -69,9 +68,9 @@ def coverage(
     """
     rest = [pair for number, pair in enumerate(pairs) if number % HELD_OUT != fold]
     copied = {word for pair in rest for word in pair.source} if copies else set()
-    neighbours = neighbours_in_sources((pair.source, pair.target_text.split()) for pair in rest)
     targets = [pair.target_text for pair in rest]
-    programs = Programs.learn(targets, notation, settings, copied, neighbours=neighbours)
+    sentences = [pair.source for pair in rest]
+    programs = Programs.learn(targets, notation, settings, copied, sentences=sentences)
     known = {pair.target_text for pair in rest}
     encoded = encode_pairs(programs, rest)
     longest = min(max(len(pair.target) for pair in encoded), LONGEST)
