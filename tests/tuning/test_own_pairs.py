@@ -181,3 +181,22 @@ def test_a_race_that_is_stopped_at_its_very_end_says_how_to_resume_it(tmp_path, 
     assert train_on_pairs(request, tmp_path / "run", messages) is None
     assert messages.said[-1] == f"stopped; to resume: ftor train --resume {tmp_path / 'run'}"
     assert Request.unfinished(tmp_path / "run") == request
+
+
+@pytest.mark.parametrize(
+    ("arities", "notation", "warning"),
+    [
+        pytest.param("and:2 not:1", "prefix", None, id="of all functions"),
+        pytest.param("and:2", None, "training is not prefix: line 1: not one tree", id="without one"),
+    ],
+)
+def test_numbers_of_arguments_that_the_user_sets_are_used(tmp_path, arities, notation, warning):
+    colours = ("red", "blue", "green", "grey")
+    rows = [f"no {colour}\tnot {colour}" for colour in colours]
+    rows += [f"{one} but no {other}\tand {one} not {other}" for one in colours for other in colours]
+    path, report = write_lines(tmp_path / "a.tsv", *rows), Messages()
+    request = Request.new(path, quick=True, overrides=[f'data.arities="{arities}"'])
+    planned = plan_race(request, tmp_path / "run", report)
+    assert planned.look.notation == notation
+    assert any(warning in text for text in report.warned) if warning else not report.warned
+    assert planned.look.settings["data.programs"] == "auto"

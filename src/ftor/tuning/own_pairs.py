@@ -3,7 +3,7 @@
 import json
 import math
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from ftor.model.folder import reader_of
 from ftor.model.programs import INFER, NONE
 from ftor.reporting import SILENT, Report, counted
 from ftor.text.programs import UnitSettings
-from ftor.text.programs.pairs import TargetUnits, encode_pairs, learn_programs
+from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs
 from ftor.text.reading import Pair, PairsFile
 from ftor.text.recombining import recombined
 from ftor.training.run import free_folder
@@ -125,22 +125,25 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
         report: receives findings.
         data_folder: where an encoder and vectors are, if not in the usual folders.
     """
-    _check_files(configuration("own", [], request.overrides), data_folder)
+    config = _configuration(request)
+    _check_files(config, data_folder)
     pairs = {split: file.pairs for split, file in _read(request, report).items()}
     train, dev, test = pairs["train"], pairs.get("dev", []), pairs.get("test", [])
     race = folder / RACE_FOLDER
     race.mkdir(parents=True, exist_ok=True)
-    found = _with_first_pretrained(look(train, dev, test, data_folder), race / "pretrained.json")
+    arities = config.data.arity_of
+    found = look(train, dev, test, data_folder, arities)
+    found = _with_first_pretrained(found, race / "pretrained.json")
     some = allowed(found, request.overrides)
     costs, wanted = _costs(request, found, list(some.values())), _wanted_epochs(found, request)
     write_text(race / "request.json", request.model_dump_json(indent=2) + "\n")
-    programs = _units(found, train)
+    programs = _units(found, train, arities)
     encoded = list(train) if programs is None else encode_pairs(programs, train)
     size = len if programs is None else programs.size
     copying = bool(found.settings.get("model.copying"))
     parts = hold_out(encoded, request.seed, not dev, size, copying)
     left = [encoded[i] for i in parts.train]
-    iterations = configuration("own", [], request.overrides).training.alignment_iterations
+    iterations = config.training.alignment_iterations
     made = recombined(left, programs, len(left), request.seed + OTHER_SEED, iterations)
     longer = longer_pairs(encoded, made, size)
     counts = len(parts.random), len(parts.harder), len(longer), len(dev)
@@ -195,6 +198,11 @@ def _why_no_race(request: Request, plan: Plan) -> str:
     )
 
 
+def _configuration(request: Request) -> Config:
+    """What the user has set, before the look. Targets may be programs."""
+    return configuration("own", [{"data.programs": AUTO}], request.overrides)
+
+
 def _check_files(config: Config, data_folder: Path | None) -> None:
     """Raise if the grammar or the reader that the user has set cannot be read, before anything is trained."""
     if config.decoding.grammar not in (None, INFER, NONE):
@@ -215,7 +223,7 @@ def _with_first_pretrained(found: Look, path: Path) -> Look:
 
 def _read(request: Request, report: Report) -> dict[str, PairsFile]:
     """Read the files with the tokenizers that the user has set."""
-    data = configuration("own", [], request.overrides).data
+    data = _configuration(request).data
     settings = data.source_tokenizer, data.target_tokenizer, data.emphasis
     return {split: PairsFile.read(path, *settings, report=report) for split, path in request.files.items()}
 
@@ -227,17 +235,17 @@ def _sets_epochs(override: str) -> bool:
 def _wanted_epochs(found: Look, request: Request) -> int:
     """The epochs that the user has set, or that the data would like."""
     if any(map(_sets_epochs, request.overrides)):
-        return configuration("own", [], request.overrides).training.epochs
+        return _configuration(request).training.epochs
     return int(found.settings["training.epochs"])
 
 
-def _units(found: Look, pairs: Sequence[Pair]) -> TargetUnits | None:
+def _units(found: Look, pairs: Sequence[Pair], arities: Mapping[str, int] | None) -> TargetUnits | None:
     """The units of targets that are programs."""
     notation = str(found.settings["data.programs"])
     if notation == "none":
         return None
     copying = bool(found.settings.get("model.copying"))
-    return learn_programs(notation, {"train": pairs}, UnitSettings(), copying).units
+    return learn_programs(notation, {"train": pairs}, UnitSettings(), copying, arities=arities).units
 
 
 def _costs(request: Request, found: Look, some: Sequence[Candidate]) -> Costs:

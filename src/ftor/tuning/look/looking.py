@@ -27,6 +27,7 @@ def look(
     dev: Sequence[Pair] = (),
     test: Sequence[Pair] = (),
     data_folder: Path | None = None,
+    arities: Mapping[str, int] | None = None,
 ) -> Look:
     """Look at pairs: what they are like, what is odd about them, and which settings follow.
 
@@ -35,20 +36,21 @@ def look(
         dev, test: other pairs, if there are any. What they need is compared with what training has. No
             setting follows from test pairs.
         data_folder: where a pretrained encoder and vectors are, if not in the usual folders.
+        arities: the number of arguments of each symbol of prefix order that takes some, if they are known.
     """
     data_folders(data_folder)  # raises if it does not exist
     some = train[:: math.ceil(len(train) / MOST_PAIRS)]
     splits: dict[str, Sequence[Pair]] = {"train": some, "dev": dev, "test": test}
-    programs, program_findings = _programs(splits, copying=True)
+    programs, program_findings = _programs(splits, copying=True, arities=arities)
     if programs is not None and len(some) < len(train) and unwritable_targets(programs, train):
         splits["train"] = train  # pairs that the sample lacks are no programs, or written in another way
-        programs, program_findings = _programs(splits, copying=True)
+        programs, program_findings = _programs(splits, copying=True, arities=arities)
     all_units = _units(programs, train)
     counts = copies.CopyCounts(_without_long(all_units))
     part: Part = "token" if programs is None else "unit"
     copying = copies.decide(counts, copies.NeededLater.of(counts, _units(programs, dev)), part)
     if programs is not None and not copying.finding.settings.get("model.copying"):
-        programs, program_findings = _programs(splits, copying=False)
+        programs, program_findings = _programs(splits, copying=False, arities=arities)
         all_units = _units(programs, train)
     bound = length_bound(all_units)
     train_units = _without_long(all_units)
@@ -101,17 +103,18 @@ def look(
 
 
 def _programs(
-    splits: Mapping[str, Sequence[Pair]], copying: bool
+    splits: Mapping[str, Sequence[Pair]], copying: bool, arities: Mapping[str, int] | None
 ) -> tuple[TargetUnits | None, list[Finding]]:
     """How targets are read as programs, if they are, and what that gives."""
-    learned = learn_programs(AUTO, splits, UnitSettings(), copying)
+    learned = learn_programs(AUTO, splits, UnitSettings(), copying, arities=arities)
     if learned.units is None and not learned.unexpected:
         return _token_units(splits, copying)
+    is_tokens = learned.units is None and arities is None  # arities have no use with "none"
     finding = Finding(
         kind="programs",
         text=f"Targets: {learned}.",
         warning=learned.unexpected,
-        settings={"data.programs": "none" if learned.units is None else AUTO},
+        settings={"data.programs": "none" if is_tokens else AUTO},
     )
     return learned.units, [finding, *dev_and_test.unwritable(splits, learned.unwritable)]
 

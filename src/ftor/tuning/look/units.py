@@ -60,8 +60,9 @@ class TrainingUnits:
             (UnitSettings(child_share=NEVER), "data.unit_child_share=2"),
             (UnitSettings(NEVER, NEVER), "data.unit_share=2, data.unit_child_share=2"),
         ):
-            notation = self.programs.notation.name
-            learned = learn_programs(notation, {"train": self.train}, settings, self.keeps_copies).units
+            notation, train = self.programs.notation, {"train": self.train}
+            arities = notation.arities or None
+            learned = learn_programs(notation.name, train, settings, self.keeps_copies, arities=arities).units
             if isinstance(learned, Programs):
                 pairs = encode_pairs(learned, self.train)
                 found.append((keys, TrainingUnits(pairs, learned, self.copying, self.keeps_copies)))
