@@ -191,6 +191,20 @@ def test_smaller_units_are_advised_where_they_help():
     assert grammar_of(pairs, programs, None).accepts(new.target)
 
 
+def test_smaller_units_have_the_numbers_of_arguments_that_the_user_knows():
+    """Five, as of `do`, are more than are found."""
+    arities = {"do": 5, "show": 1, "count": 1, "all": 1}
+
+    def in_prefix(*rows):
+        words = [(source, target.replace("(", " ").replace(")", "").split()) for source, target in rows]
+        return pairs_of([(source, " ".join([do, *4 * [last[-1]], *last])) for source, (do, *last) in words])
+
+    train, dev = (SHOWN + COUNTED + MIXED) * 5, ("count every lamp", "do(count(all(xlamp)))")
+    looked = look(in_prefix(*train), in_prefix(dev), arities=arities)
+    (joined,) = (finding for finding in looked.findings if finding.kind == "joined")
+    assert "With smaller units" in joined.advice
+
+
 def test_functions_with_names_of_words_are_not_copied():
     """Copying is to be tried here, and the sentence has the word `all`."""
     train = [(source, target.replace("x", "")) for source, target in (SHOWN + COUNTED) * 5]

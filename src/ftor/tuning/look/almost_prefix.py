@@ -25,7 +25,7 @@ TRIES = 30
 """Of `find_arities`. Programs need few."""
 OFTEN = 0.2
 """An order with more exceptions than this share of the targets so far is given up."""
-ORDERS = 3
+ORDERS = 20
 """In so many orders exceptions are looked for: an early one makes the others look like exceptions."""
 
 
