@@ -5,7 +5,7 @@ One form is that of several words: `san francisco` as `san_francisco`. Inflected
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -25,9 +25,6 @@ LEAST_TYPES = 3
 """Target words of one pair only that a rule must explain: no other pair teaches them."""
 LEAST_SHARE = 0.9
 """Of the words that a rule changes, the share whose form stands in the target."""
-LEAST_INFLECTED = 0.3
-"""Of the target words of one pair only that are no words of their source, the share that a rule for inflected
-forms must explain."""
 
 
 def _ordinal(word: str) -> str:
@@ -113,19 +110,16 @@ def explained(pairs: Sequence[Pair]) -> list[Evidence]:
 
     A rule follows if it explains several tokens that only one pair has, and if the words that it changes
     stand in the targets in this form. A rule that changes every word, such as one that adds quotes, or any
-    words in a row, changes those whose forms some target has. A rule for inflected forms adds to the ways to
-    copy a word. It follows if it explains enough of the tokens that only one pair has. Without lemminflect
-    there are no such rules.
+    words in a row, changes those whose forms some target has. Rules for inflected forms never follow: they
+    explain new words, but may make a model worse. Without lemminflect they are left out.
     """
     pairs_with = Counter(token for pair in pairs for token in set(pair.target))
-    new = (token for pair in pairs for token in {*pair.target} - {*pair.source})
-    rare = {token for token in new if pairs_with[token] == 1}
     rules = (*FORMS, SNAKE, *(INFLECTIONS if can_inflect() else ()))
-    found = (_evidence(rule, pairs, pairs_with, rare) for rule in rules)
+    found = (_evidence(rule, pairs, pairs_with) for rule in rules)
     return [evidence for evidence in found if evidence.times]
 
 
-def _evidence(rule: str, pairs: Sequence[Pair], pairs_with: Mapping[str, int], rare: Set[str]) -> Evidence:
+def _evidence(rule: str, pairs: Sequence[Pair], pairs_with: Mapping[str, int]) -> Evidence:
     everywhere = rule not in FORMS or FORMS[rule]("x") is not None
     count = applied = right = 0
     examples, taught = dict[str, str](), set[str]()
@@ -139,12 +133,9 @@ def _evidence(rule: str, pairs: Sequence[Pair], pairs_with: Mapping[str, int], r
                 right += 1
                 count += pair.target.count(written)
                 examples.setdefault(word, written)
-                taught |= {written} & rare
-    if rule in INFLECTIONS:
-        enough = len(taught) >= LEAST_INFLECTED * len(rare)
-    else:
-        enough = right >= LEAST_SHARE * applied
-    return Evidence(rule, count, tuple(examples.items())[:3], len(taught) >= LEAST_TYPES and enough)
+                taught |= {written} if pairs_with[written] == 1 else set()
+    follows = rule not in INFLECTIONS and len(taught) >= LEAST_TYPES and right >= LEAST_SHARE * applied
+    return Evidence(rule, count, tuple(examples.items())[:3], follows)
 
 
 def _changed(rule: str, source: Sequence[str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ftor.reporting import counted, percent
 from ftor.text.copying import Copying
 from ftor.text.forms import Evidence, explained
+from ftor.text.inflecting import INFLECTIONS
 from ftor.text.reading import Pair
 from ftor.tuning.look.examples import some_of
 from ftor.tuning.look.findings import Copies, Finding, Part, Value
@@ -220,10 +221,19 @@ def forms(counts: CopyCounts) -> Iterator[Finding]:
         rules = "; ".join(map(_rule, counts.forms))
         text = f"Words of sources stand in targets in other forms: {rules}."
         following = " ".join(one.rule for one in counts.forms if one.follows)
-        others = " ".join(one.rule for one in counts.forms if not one.follows)
         settings: dict[str, Value] = {"data.copy_forms": following} if following else {}
-        advice = f"The pairs do not call for {others}: set data.copy_forms if new words need it."
-        yield Finding(kind="forms", text=text, settings=settings, advice=advice if others else "")
+        yield Finding(kind="forms", text=text, settings=settings, advice=_advice_on_forms(counts.forms))
+
+
+def _advice_on_forms(rules: Sequence[Evidence]) -> str:
+    others = " ".join(one.rule for one in rules if not one.follows and one.rule not in INFLECTIONS)
+    inflections = " and ".join(one.rule for one in rules if one.rule in INFLECTIONS)
+    advice = []
+    if others:
+        advice.append(f"The pairs do not call for {others}: set data.copy_forms if new words need it.")
+    if inflections:
+        advice.append(f"Copies as {inflections} are only set by hand, in data.copy_forms: compare on dev.")
+    return " ".join(advice)
 
 
 def _rule(one: Evidence) -> str:
