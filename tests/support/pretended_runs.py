@@ -17,11 +17,11 @@ SPACE = '"training.length_weight" = { low = 0.1, high = 10.0 }'
 class Pretended:
     """Runs that come to what `outcome(weight, seed)` says: the value, or the event that ends them.
 
-    Without storage, their folders are on another machine.
+    Without storage, their folders are on another machine. `heard_from` is the first epoch that is sent.
     """
 
-    def __init__(self, outcome, slots=2, has_storage=True):
-        self.has_storage = has_storage
+    def __init__(self, outcome, slots=2, has_storage=True, heard_from=1, best=EPOCHS):
+        self.has_storage, self.heard_from, self.best = has_storage, heard_from, best
         self.outcome, self.slots, self.running, self.started, self.stopped = outcome, slots, {}, [], []
 
     def __enter__(self):
@@ -34,7 +34,7 @@ class Pretended:
         assert len(self.running) < self.slots
         assert job.config.data.test is None
         self.started.append(job.name)
-        self.running[job] = 0
+        self.running[job] = self.heard_from - 1
 
     def stop(self, job):
         assert job in self.running
@@ -61,7 +61,8 @@ class Pretended:
                 events.append((job, Epoch(record)))
                 continue
             else:
-                events.append((job, Finished({"best_epoch": EPOCHS, "seconds": 1.0, "dev_seconds": 0.5})))
+                record = {"best_epoch": self.best, "epochs": EPOCHS, "seconds": 1.0, "dev_seconds": 0.5}
+                events.append((job, Finished(record)))
             del self.running[job]
         return events
 

@@ -4,14 +4,17 @@ import signal
 import tomllib
 from collections import Counter
 from functools import partial
+from itertools import product
 
 import optuna
 import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
+from ftor.config import ConfigError
 from ftor.jobs import Failed, Lost, Stopped
 from ftor.show.progress import TerminalReport
+from ftor.tuning.plan import Plan
 from ftor.tuning.store import JOURNAL, Store
 from ftor.tuning.trials import winner
 from ftor.tuning.winner import winning_toml
@@ -119,6 +122,49 @@ def test_a_run_whose_folder_is_on_another_machine_has_its_result(tune, tmp_path)
     store, executor = Store(plan, elsewhere), Pretended(lambda weight, seed: weight / 20, has_storage=False)
     assert search(store, executor)
     assert [trial.mean for trial in store.trials()] == [trial.mean for trial in trials]
+
+
+def moved(folder, best):
+    """The trials of runs that went on elsewhere from epoch 3. Here are their logs of epoch 1."""
+    store = Store(plan_in(folder), folder)
+    executor = Pretended(lambda weight, seed: weight / 20, has_storage=False, heard_from=3, best=best)
+    for number, seed in product(range(5), (1000, 1001, THIRD)):
+        log = folder / "runs" / f"trial-{number}-seed-{seed}" / "log.jsonl"
+        log.parent.mkdir(parents=True)
+        log.write_text('{"epoch": 1, "dev_exact_match": 0.9, "dev_loss": 1.0}\n')
+    assert search(store, executor)
+    return store.trials()
+
+
+def test_a_run_that_goes_on_elsewhere_has_the_result_of_its_best_epoch(tune, tmp_path):
+    _, trials, _ = tune(lambda weight, seed: weight / 20)
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert [trial.mean for trial in moved(elsewhere, best=3)] == [trial.mean for trial in trials]
+
+
+def test_a_run_whose_best_epoch_nobody_heard_of_has_failed(tmp_path):
+    (trial, *_) = moved(tmp_path, best=1)
+    assert trial.state == "failed"
+    assert trial.reason == "seed 1000: the scores of its best epoch, 1, did not arrive"
+
+
+def test_values_that_exclude_each_other_are_not_tried_again(tune, monkeypatch, capsys):
+    def refused(plan, values, seed):
+        if values["training.length_weight"] > 5:
+            raise ConfigError("they exclude each other")
+        return config_for(plan, values, seed)
+
+    config_for = Plan.config_for
+    monkeypatch.setattr(Plan, "config_for", refused)
+    _, trials, _ = tune(lambda weight, seed: weight / 20)
+    failed = [trial for trial in trials if trial.state == "failed"]
+    assert {trial.reason for trial in failed} == {"they exclude each other"}
+    _, again, executor = tune(lambda weight, seed: weight / 20, report=TerminalReport())
+    assert (again, executor.started) == (trials, [])
+    said = capsys.readouterr().err
+    assert "tried again" not in said
+    assert "exclude" not in said
 
 
 def test_a_finalist_that_fails_with_the_third_seed_loses(tune):

@@ -1,7 +1,7 @@
 """Many training runs at once: jobs, the loop that runs them, and places that run them."""
 
 from ftor.jobs.job import Epoch, Event, Executor, Failed, Finished, Job, Lost, Progress, Started, Stopped
-from ftor.jobs.loop import Board, JobState, Status, Workload, run_jobs
+from ftor.jobs.loop import Board, JobState, NoResultError, Status, Workload, run_jobs
 
 __all__ = [
     "Board",
@@ -13,6 +13,7 @@ __all__ = [
     "Job",
     "JobState",
     "Lost",
+    "NoResultError",
     "Progress",
     "Started",
     "Status",

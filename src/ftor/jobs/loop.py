@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, Self
 
+from ftor.errors import FtorError
 from ftor.jobs.job import LAST, Epoch, Event, Executor, Failed, Finished, Job, Lost, Progress, Started
 from ftor.reporting import Report
 from ftor.training.stopping import stop_requests
@@ -77,7 +78,11 @@ class Workload:
         """Receive the log record of an epoch."""
 
     def finished(self, status: Status, record: dict[str, Any]) -> str:
-        """Keep the record of a finished job. Returns the result in a few words."""
+        """Keep the record of a finished job. Returns the result in a few words.
+
+        Raises:
+            NoResultError: if the job has failed after all.
+        """
         raise NotImplementedError
 
     def failed(self, status: Status, reason: str) -> None:
@@ -88,6 +93,10 @@ class Workload:
         counts = Counter(status.state for status in self.statuses)
         states: tuple[JobState, ...] = ("done", "running", "waiting", "failed", "stopped")
         return ", ".join(f"{counts[state]} {state}" for state in states if counts[state] or state == "done")
+
+
+class NoResultError(FtorError):
+    """A finished job whose result is not there."""
 
 
 class Board(Protocol):
@@ -208,7 +217,7 @@ class _Loop:
                 self._workload.epoch(status, record)
             case Finished(record):
                 status.expected = record["seconds"] + record["dev_seconds"]
-                self._change(status, "done", self._workload.finished(status, record))
+                self._finish(status, record)
             case _ if status.job in self._stopping:
                 self._stopping.remove(status.job)
                 self._change(status, "stopped", "can be resumed")
@@ -218,6 +227,12 @@ class _Loop:
                 self._restart(status, reason)
             case _:
                 self._restart(status, "somebody stopped it")
+
+    def _finish(self, status: Status, record: dict[str, Any]) -> None:
+        try:
+            self._change(status, "done", self._workload.finished(status, record))
+        except NoResultError as error:
+            self._fail(status, str(error))
 
     def _restart(self, status: Status, reason: str) -> None:
         status.losses += 1

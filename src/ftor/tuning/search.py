@@ -7,10 +7,10 @@ from typing import Any
 
 from ftor.config import ConfigError
 from ftor.files import read_json_lines
-from ftor.jobs import Job, Status, Workload
+from ftor.jobs import Job, NoResultError, Status, Workload
 from ftor.reporting import Report, percent
 from ftor.tuning.store import Store, run_name
-from ftor.tuning.trials import FINALISTS, Trial, TrialState, objective_key, result_of, to_check
+from ftor.tuning.trials import FINALISTS, Epochs, Trial, TrialState, objective_key, result_of, to_check
 
 
 class Search(Workload):
@@ -29,7 +29,7 @@ class Search(Workload):
         self._threads, self._data_folder = threads, data_folder and data_folder.absolute()
         self._objective = objective_key(store.plan.config, data_folder)
         self._runs: dict[Job, tuple[int, int]] = {}  # trial and seed
-        self._epochs: dict[Job, list[Mapping[str, Any]]] = {}  # what a folder on another machine has
+        self._heard: dict[Job, dict[int, Mapping[str, Any]]] = {}  # what a folder on another machine has
         store.complete_draws()
         again = store.reopen_failed()
         if again:
@@ -60,7 +60,7 @@ class Search(Workload):
         try:
             self._add([trial], [seed for seed in self._plan.seeds if seed not in trial.results])
         except ConfigError as error:  # the values exclude each other
-            self._end(trial.number, "failed", str(error))
+            self._end(trial.number, "failed", str(error), for_good=True)
 
     def _add(self, trials: Iterable[Trial], seeds: Iterable[int]) -> None:
         known = [result.seconds for trial in self._store.trials() for result in trial.results.values()]
@@ -75,8 +75,7 @@ class Search(Workload):
         """Note the value. With pruning, end the trial if it is hopeless."""
         value, (number, seed) = float(record[self._objective]), self._runs[status.job]
         status.note = f"epoch {record['epoch']}: {percent(value)}"
-        heard = self._epochs.setdefault(status.job, [])
-        heard[record["epoch"] - 1 :] = [record]  # a lost run may begin again
+        self._heard.setdefault(status.job, {})[record["epoch"]] = record  # a lost run may begin again
         # Curves of the same seed are compared, in whatever order the runs of other seeds end.
         if self._plan.prune and seed == self._plan.seeds[0] and self._is_open(number):
             self._store.keep_epoch(number, record["epoch"], value)
@@ -84,14 +83,18 @@ class Search(Workload):
                 self._end(number, "pruned")
 
     def finished(self, status: Status, record: dict[str, Any]) -> str:
-        """Keep the result, and end the trial with its last one."""
+        """Keep the result, and end the trial with its last one.
+
+        Raises:
+            NoResultError: if nobody heard of the best epoch.
+        """
         number, seed = self._runs[status.job]
-        folder = status.job.folder
-        log = folder / "log.jsonl"
-        epochs = read_json_lines(log) if log.exists() else self._epochs.get(status.job, [])
+        epochs = _logged(status.job.folder / "log.jsonl", record) or self._heard.get(status.job, {})
+        if record["best_epoch"] not in epochs:
+            raise NoResultError(f"the scores of its best epoch, {record['best_epoch']}, did not arrive")
         result = result_of(record, epochs, self._objective)
         self._store.keep(number, seed, result)
-        for checkpoint in folder.glob("checkpoint*.safetensors"):
+        for checkpoint in status.job.folder.glob("checkpoint*.safetensors"):
             checkpoint.unlink()  # nothing resumes a finished run, and a search has many
         if self._is_open(number) and len(self._store.trials()[number].results) == len(self._plan.seeds):
             self._end(number, "complete")
@@ -109,8 +112,10 @@ class Search(Workload):
     def _is_open(self, number: int) -> bool:
         return self._store.trials()[number].state == "running"
 
-    def _end(self, number: int, state: TrialState, reason: str | None = None) -> None:
-        trial = self._store.end(number, state, reason)
+    def _end(
+        self, number: int, state: TrialState, reason: str | None = None, *, for_good: bool = False
+    ) -> None:
+        trial = self._store.end(number, state, reason, for_good=for_good)
         for status in self.statuses:
             status.cancelled |= self._runs[status.job][0] == number
         if trial.mean is not None:
@@ -141,3 +146,9 @@ class Search(Workload):
         best = self._best()
         mean = "" if best is None else f", best {percent(best.mean or 0.0)} (trial {best.number})"
         return f"{done} of {self._plan.trials + 1} trials done{mean}"
+
+
+def _logged(log: Path, record: Mapping[str, Any]) -> Epochs:
+    """The epochs of a log, if it goes to the end of its run. A run that moved leaves an older one."""
+    epochs = {line["epoch"]: line for line in read_json_lines(log)} if log.exists() else {}
+    return epochs if max(epochs, default=0) == record["epochs"] else {}

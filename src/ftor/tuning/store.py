@@ -83,7 +83,7 @@ class Store:
         return self._study.get_trials(deepcopy=False)
 
     def reopen_failed(self) -> list[str]:
-        """Forget that trials and runs with the third seed failed. Returns their names."""
+        """Forget that trials and runs with the third seed failed, but not for good. Returns their names."""
         names = list[str]()
         for trial in self.trials():
             if trial.state == "failed" and self._frozen()[trial.number].state == OptunaState.RUNNING:
@@ -147,13 +147,18 @@ class Store:
         values = result if isinstance(result, str) else asdict(result)
         self._study.set_user_attr(run_name(number, seed), values)
 
-    def end(self, number: int, state: TrialState, reason: str | None = None) -> Trial:
+    def end(
+        self, number: int, state: TrialState, reason: str | None = None, *, for_good: bool = False
+    ) -> Trial:
         """End a trial. The value of a complete one is the mean over its seeds.
 
-        A failed one needs a reason. In the study it runs on, since Optuna reopens no trial that has ended.
+        A failed one needs a reason. Unless it failed for good, it runs on in the study, since Optuna reopens
+        no trial that has ended.
         """
         if state == "failed":
             self._handle(number).set_user_attr("reason", reason)
+            if for_good:
+                self._study.tell(number, state=OptunaState.FAIL)
         elif state == "complete":
             values = [result.value for result in self.trials()[number].results.values()]
             self._study.tell(number, sum(values) / len(values))

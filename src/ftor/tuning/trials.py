@@ -12,6 +12,8 @@ from ftor.tuning.space import Value
 
 TrialState = Literal["running", "complete", "pruned", "failed"]
 FINALISTS = 2
+Epochs = Mapping[int, Mapping[str, Any]]
+"""Log records of a run by epoch, counted from 1."""
 
 
 @dataclass(frozen=True)
@@ -111,10 +113,10 @@ def objective_key(config: Config, data_folder: Path | None) -> str:
     return "dev_exact_match" if metric == "loss" else f"dev_{metric}"
 
 
-def result_of(record: Mapping[str, Any], log: Sequence[Mapping[str, Any]], objective: str) -> Result:
-    """Return the result of a finished run from its ledger line and its log."""
+def result_of(record: Mapping[str, Any], epochs: Epochs, objective: str) -> Result:
+    """Return the result of a finished run from its ledger line and its epochs."""
     epoch = record["best_epoch"]
-    best = log[epoch - 1]
+    best = epochs[epoch]
     seconds = record["seconds"] + record["dev_seconds"]
     return Result(float(best[objective]), float(best["dev_loss"]), epoch, seconds)
 
