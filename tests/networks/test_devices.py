@@ -65,6 +65,22 @@ def test_emphasised_words_are_the_same_without_looking_at_values():
         assert_close(emphasising(batch), expected)
 
 
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_what_stands_in_padding_reaches_no_gradient(bad):
+    encoder, lengths = BiLSTM(4, layer_dropout=0), torch.tensor([3, 1])
+    x = torch.randn(2, 3, 4)
+    gradients = []
+    for padding in (0.0, bad):
+        encoder.zero_grad()
+        inputs = x.clone()
+        inputs[1, 1:] = padding
+        with implementation("device"):
+            encoder(inputs, lengths)[0].sum().backward()
+        gradients.append([parameter.grad.clone() for parameter in encoder.parameters()])
+    for ours, theirs in zip(*gradients, strict=True):
+        assert_close(ours, theirs)
+
+
 PUBLIC = {
     "fertility": lambda **options: Fertility(torch.zeros(1, 2, 3), torch.tensor([3]), **options),
     "reordering": lambda **options: SeparablePermutation(

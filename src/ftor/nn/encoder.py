@@ -240,6 +240,7 @@ def _padded_lstm(stack: nn.LSTM, x: Tensor, lengths: Tensor) -> Tensor:
     """The states (B, n, D) of a stack. Its input is not packed, for which Python has to know the lengths."""
     n, H = x.shape[1], stack.hidden_size
     places, real = torch.arange(n, device=x.device), inside(lengths, n)
+    x = x.masked_fill(~real[..., None], 0)  # NaN there would reach the gradients of the weights
     last = lengths.clamp(max=n)[:, None] - 1  # a place that is not there would stop a GPU
     turned = torch.where(real, last - places, places)[..., None]
     begin = x.new_zeros(1, len(x), H)
