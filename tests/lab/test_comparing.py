@@ -77,6 +77,11 @@ def test_other_configurations_are_named_by_their_hash():
         compare_runs(own, "mine", "mine@aa")
 
 
+def test_lines_without_a_configuration_are_found_by_a_shipped_name():
+    lines = [run(name, 0, RIGHT).model_copy(update={"config": None}) for name in ("geo-iid", "geo-iid-rf")]
+    assert compare_runs(lines, "geo-iid", "geo-iid-rf").first.value == RIGHT.mean()
+
+
 @pytest.mark.parametrize(
     ("entry", "complaint"),
     [

@@ -126,7 +126,7 @@ def _named(lines: Sequence[Line], entry: str) -> list[Line]:
         raise FtorError(f"{entry}: the ledgers have no such experiment; they have {names}")
     if config is None and name in shipped():
         config = shipped_hash(name)
-    found = [line for line in found if (line.config or "").startswith(config or "")]
+    found = [line for line in found if line.config is None or line.config.startswith(config or "")]
     configs = {line.config for line in found}
     if len(configs) > 1:
         several = ", ".join(sorted(f"{name}@{config}" for config in configs))

@@ -1,5 +1,6 @@
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -116,6 +117,13 @@ def test_aims_that_are_missed_and_numbers_that_are_roughly_known():
     numbers = ("not run", "30.00", "30.00", "1", "50.00", "no, −20.00")
     assert shown["atis"] == [("length", "35.41 ± 4.09", "≈ 41", *numbers)]
     assert shown["okapi"][0][2:] == ("≈ 74", "not run", "81.9", "81.9", "1", "82.0", "no, −0.1")
+
+
+def test_a_table_without_aims_shows_runs_beyond_the_paper():
+    table = tables([parsing_run("geo-iid-beyond", 0, 0.8)])["geo"]
+    without = replace(table, rows=tuple(replace(row, aim=None) for row in table.rows))
+    assert any("our aims" in grid.caption for grid in grids(table))
+    assert not any("our aims" in grid.caption for grid in grids(without))
 
 
 def test_parameters_that_are_trained_and_read():

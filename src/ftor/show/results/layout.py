@@ -59,7 +59,7 @@ def grids(table: ResultTable) -> list[Grid]:
         parts += [_seeds(table), _details(table)]
     if any(row.appendix for row in table.rows):
         parts.append(_appendix(table))
-    if table.has_beyond:
+    if table.has_beyond and any(row.aim for row in table.rows):
         parts.append(_aims(table))
     if table.far_beyond:
         parts.append(_far_beyond(table))
