@@ -123,6 +123,13 @@ def test_recorded_runs_as_json(ledgers):
         (["a", "b"], 2, "needed without --ledgers"),
         (["a", "b", "c.tsv", "--split", "dev"], 2, "only with --ledgers"),
         (["a", "b", "c.tsv", "--ledgers", "."], 2, "recorded runs have their pairs"),
+        *(
+            (["a", "b", "--ledgers", ".", option, value], 2, "which runs no model")
+            for option, value in [
+                *(("--n", "3"), ("--lengths", "2"), ("--grammar", "none")),
+                *(("--data-dir", "."), ("--threads", "1")),
+            ]
+        ),
         (["a", "b", "--ledgers", "none"], 1, "none: no such folder"),
     ],
 )

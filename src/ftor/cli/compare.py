@@ -11,8 +11,18 @@ from ftor.cli.output import show
 from ftor.errors import FtorError
 from ftor.show.progress import TerminalReport
 
+_ONLY_FOR_MODELS = {
+    "examples": "--n",
+    "lengths": "--lengths",
+    "grammar": "--grammar",
+    "data_dir": "--data-dir",
+    "threads": "--threads",
+}
+"""Options that say how models are run."""
+
 
 def compare(
+    context: typer.Context,
     first: Annotated[
         str,
         typer.Argument(metavar="A", help="A model folder, hf://owner/name, or with --ledgers NAME[:SEED]."),
@@ -49,6 +59,10 @@ def compare(
     if ledgers is not None:
         if file is not None:
             raise typer.BadParameter("recorded runs have their pairs; use --split", param_hint="PAIRS.tsv")
+        for name, option in _ONLY_FOR_MODELS.items():
+            source = context.get_parameter_source(name)
+            if source is not None and source.name == "COMMANDLINE":
+                raise typer.BadParameter("not with --ledgers, which runs no model", param_hint=option)
         _compare_recorded(ledgers, first, second, split, as_json)
         return
     if file is None:

@@ -23,7 +23,12 @@ def reproduce(
         typer.Option(metavar="N", min=1, help="Seeds per row, from 0. Default: 5; 3 for style and beyond."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Runs at a time. Default: one per core.")
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Runs at a time. Default: one per core; with --ray as many as it has room for.",
+        ),
     ] = None,
     ray: Ray = None,
     dry_run: Annotated[
