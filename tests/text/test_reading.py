@@ -89,6 +89,10 @@ class TestGoingOn:
         ]
         assert file.left_out == f"{file.path}: 2 of 4 lines"
 
+    def test_a_sixth_bad_line_is_named_too(self, tmp_path):
+        _, warned = self.read(tmp_path, b"a\tb\n" + b"x\n" * 6)
+        assert warned[-1] == ":7: no tab between source and target; left out"
+
     def test_many_bad_lines_are_not_all_named(self, tmp_path):
         file, warned = self.read(tmp_path, b"a\tb\n" + b"x\n" * 20)
         assert len(warned) == 6

@@ -9,6 +9,7 @@ from ftor.reporting import SILENT, Report
 from ftor.text.reading import DataError
 from ftor.tuning import own_pairs
 from ftor.tuning.own_pairs import Request, plan_race, train_on_pairs, warn_of_left_out
+from ftor.tuning.race.plan import HELD_OUT_FILE, TRAIN_FILE
 from support.tiny import write_lines
 
 WORDS = {"red": "rouge", "dog": "chien", "cat": "chat", "sees": "voit", "big": "grand"}
@@ -72,6 +73,21 @@ def test_a_long_line_is_left_out(plan):
     )
     assert after == [f"left out: a.tsv: 1 of {len(ROWS) + 1} lines (too long)"]
     assert planned.look.settings["data.max_length"] == 100
+    files = [planned.folder / name for name in (TRAIN_FILE, HELD_OUT_FILE)]
+    assert "red red red" not in "".join(path.read_text("utf-8") for path in files if path.exists())
+
+
+def test_a_long_line_takes_no_part_in_recombining(plan, monkeypatch):
+    aligned = []
+
+    def recombine(pairs, *args):
+        aligned.extend(pairs)
+        return []
+
+    monkeypatch.setattr(own_pairs, "recombined", recombine)
+    plan(*ROWS, f"{'red ' * 3000}\t{'rouge ' * 3000}")
+    assert aligned
+    assert max(len(pair.source) for pair in aligned) <= 100
 
 
 def test_dev_pairs_that_are_training_pairs_or_swapped_are_noticed(plan):

@@ -240,7 +240,7 @@ def read_pairs(
 
 def listed_problems(path: object, problems: Mapping[int, str], complete: bool = False) -> Iterator[str]:
     """Each problem with its line; unless `complete`, only the first few, and how many others there are."""
-    most = len(problems) if complete else PROBLEMS_SHOWN
+    most = len(problems) if complete or len(problems) == PROBLEMS_SHOWN + 1 else PROBLEMS_SHOWN
     for number, problem in list(problems.items())[:most]:
         yield f"{path}:{number}: {problem}"
     if len(problems) > most:

@@ -139,6 +139,8 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
     write_text(race / "request.json", request.model_dump_json(indent=2) + "\n")
     programs = _units(found, train, arities)
     encoded = list(train) if programs is None else encode_pairs(programs, train)
+    usable = _short_enough(encoded, found)
+    train, encoded = [train[i] for i in usable], [encoded[i] for i in usable]
     size = len if programs is None else programs.size
     copying = bool(found.settings.get("model.copying"))
     parts = hold_out(encoded, request.seed, not dev, size, copying)
@@ -182,6 +184,13 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
     else:
         report.say(f"no race: {_why_no_race(request, plan)}")
     return plan
+
+
+def _short_enough(pairs: Sequence[Pair], found: Look) -> list[int]:
+    """The places of pairs that training does not leave out. One very long pair would cost all memory."""
+    bound = found.settings.get("data.max_length")
+    most = math.inf if bound is None else float(bound)
+    return [i for i, pair in enumerate(pairs) if max(len(pair.source), len(pair.target)) <= most]
 
 
 def _why_no_race(request: Request, plan: Plan) -> str:
