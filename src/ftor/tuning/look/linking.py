@@ -223,9 +223,9 @@ def _orders(alignment: Alignment, placed: float, part: Part) -> Finding:
 def _not_separable(alignment: Alignment, crossed: Sequence[tuple[Pair, list[int]]]) -> Finding:
     share = percent(alignment.not_separable, 0)
     text = f"{share} of the pairs need a reordering that is not separable: {reason(*crossed[0])}."
-    advice = "The transducer cannot reorder these pairs as the links say; compare it with the LSTM."
+    advice = 'Reordering alone fails there. Anchors (training.aligner="anchored") or the LSTM may learn them.'
     if alignment.not_separable > MANY:
-        advice = "Reordering cannot learn this; the LSTM or the Transformer may."
+        advice = "Reordering alone cannot learn this; anchors, the LSTM or the Transformer may."
     lines = lines_of(pair for pair, _ in crossed)
     return Finding(kind="not-separable", text=text, warning=True, advice=advice, **lines)
 
