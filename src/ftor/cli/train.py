@@ -51,7 +51,9 @@ def train(
     minutes: Annotated[
         float | None,
         typer.Option(
-            metavar="M", min=0.1, help="Pairs of your own: about how long. Default: by their number."
+            metavar="M",
+            min=0.1,
+            help="Pairs of your own: about how long. Default: by their number, longer for hard ones.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Pairs of your own: no race.")] = False,

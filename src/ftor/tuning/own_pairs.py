@@ -31,13 +31,7 @@ from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.costs import Costs, default_minutes, least_epochs
 from ftor.tuning.race.finishing import finish
 from ftor.tuning.race.held_out import LEAST_PAIRS, hold_out, longer_pairs
-from ftor.tuning.race.plan import (
-    MADE,
-    RESULTS_FILE,
-    Plan,
-    allowed,
-    write_held_out,
-)
+from ftor.tuning.race.plan import MADE, RESULTS_FILE, Plan, allowed, write_held_out
 from ftor.tuning.race.race import Race
 
 RACE_FOLDER = "race"
@@ -166,6 +160,7 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
         seed=request.seed,
         epochs=wanted,
         wanted=wanted,
+        may_take_longer=request.minutes is None,
         pair_seconds=costs.pair_seconds,
         folder=race,
     )
@@ -296,6 +291,7 @@ def _tell_time(plan: Plan, costs: Costs, report: Report) -> None:
     report.say(
         f"race: {len(plan.candidates)} candidates, at most {plan.epochs} epochs, held out: {counts} pairs; "
         f"at most about {minutes:.1f} minutes on {CORES} idle cores"
+        + (", longer if all are often wrong" if plan.longer(plan.epochs) else "")
     )
     if plan.epochs < plan.wanted:
         # With so much time, the best transducer gets an LSTM beside it.

@@ -327,6 +327,55 @@ def test_what_an_early_leader_promised_with_both_seeds_is_not_lost(plan):
     assert (race.winner, race.promised) == (names[0], 0.8)
 
 
+def test_candidates_that_are_often_wrong_and_gain_train_on(plan):
+    """Not those that are far behind, but always the seq2seq."""
+    names, most = order(plan), plan.epochs
+    plan = replace(plan, may_take_longer=True, wanted=3 * most)
+
+    def score(entry):
+        if entry.candidate == names[0]:
+            return min(0.6 * entry.epochs / most, 0.85)
+        return 0.5 if entry.candidate == SEQ2SEQ else 0.01
+
+    race, started = raced(plan, score)
+    assert (race.winner, race.promised) == (names[0], 0.85)
+    assert {entry.candidate for entry in started if entry.epochs > most and not entry.final} == {
+        names[0],
+        SEQ2SEQ,
+    }
+    second = [entry for entry in started if entry.candidate == names[0] and entry.seed == 1]
+    assert [entry.epochs for entry in second if not entry.final] == [most, 2 * most, 3 * most]
+    assert race.final.epochs == 3 * most, "as many on all pairs"
+    assert not Choice.of(race).short
+
+
+@pytest.mark.parametrize(
+    ("settings", "score", "times"),
+    [
+        ({}, lambda epochs, most: 0.2 * epochs / most, 4),
+        ({}, lambda epochs, most: 0.5, 1),
+        ({}, lambda epochs, most: 0.95 * min(epochs / most, 1), 1),
+        ({}, lambda epochs, most: min(0.2 * epochs / most, 0.4), 4),
+        ({"may_take_longer": False}, lambda epochs, most: 0.3 * epochs / most, 1),
+    ],
+    ids=["gains", "gains nothing", "is good", "gains until then", "the user has a limit"],
+)
+def test_how_long_hard_pairs_are_trained(plan, settings, score, times):
+    plan = replace(plan, **{"may_take_longer": True, "wanted": 100 * plan.epochs} | settings)
+    names = order(plan)
+    _, started = raced(
+        plan, lambda entry: score(entry.epochs, plan.epochs) if entry.candidate == names[0] else 0.01
+    )
+    assert max(entry.epochs for entry in started if entry.candidate != SEQ2SEQ) == times * plan.epochs
+
+
+def test_only_a_race_without_a_limit_may_take_longer(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"a {n}\tb {n}\n" for n in range(60)), "utf-8")
+    plans = [plan_race(Request.new(path, minutes=minutes), tmp_path / "m", SILENT) for minutes in (None, 3)]
+    assert [plan.may_take_longer for plan in plans] == [True, False]
+
+
 @pytest.mark.parametrize("share", [0.7, 1.0])
 def test_of_candidates_that_are_equally_wrong_the_one_with_the_smallest_loss_wins(plan, share):
     names = order(plan)

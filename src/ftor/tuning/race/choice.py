@@ -7,11 +7,11 @@ from ftor.files import write_text
 from ftor.reporting import percent
 from ftor.tuning.look.findings import Record, Value
 from ftor.tuning.race.candidates import MEMBERS, RECOMBINED, SEQ2SEQ, is_late
-from ftor.tuning.race.race import ALL_RIGHT, Race
+from ftor.tuning.race.race import Race
+from ftor.tuning.race.results import GOOD
+from ftor.tuning.race.standings import ALL_RIGHT
 
 CHOICE_FILE = "choice.json"
-GOOD = 0.9
-"""A share of right held-out pairs that is worth no advice."""
 
 
 class Tried(Record):
@@ -84,14 +84,14 @@ class Choice(Record):
                     seed=entry.seed,
                     epochs=entry.epochs,
                     on_all_pairs=entry.final,
-                    score=race.counted(result),
+                    score=race.standings.counted(result),
                     seconds=round(result.seconds, 1),
                     problem=result.problem,
-                    replaced=race.is_replaced(entry),
+                    replaced=race.standings.is_replaced(entry),
                 )
                 for entry, result in race.results.items()
             ],
-            short=race.final is not None and plan.epochs < plan.wanted,
+            short=race.final is not None and race.epochs < plan.wanted,
             findings=[finding.text for finding in plan.look.warnings],
         )
 

@@ -18,8 +18,9 @@ from ftor.training.train import as_overrides
 from ftor.tuning.race.candidates import MEMBERS
 from ftor.tuning.race.choice import Choice
 from ftor.tuning.race.plan import FROM_RUN, HELD_OUT_FILE
-from ftor.tuning.race.race import ALL_RIGHT, Race
+from ftor.tuning.race.race import Race
 from ftor.tuning.race.results import is_below
+from ftor.tuning.race.standings import ALL_RIGHT
 
 JOINED = "joined"
 """The folder of the two best final runs together."""
@@ -100,7 +101,8 @@ def _fit_confidence(race: Race, folder: Path, data_folder: Path | None) -> None:
     if not race.plan.config(race.final).training.confidence:
         return
     runs = [entry for entry in race.results if entry.candidate == race.final.candidate and not entry.final]
-    rivals = [entry for entry in runs if not race.is_replaced(entry) and not race.results[entry].problem]
+    replaced = race.standings.is_replaced
+    rivals = [entry for entry in runs if not (replaced(entry) or race.results[entry].problem)]
     if rivals:
         longest = min(rivals, key=lambda entry: (-entry.epochs, entry.seed))
         found = _calibration(race.plan.folder / "runs" / longest.run, race.plan.folder, data_folder)

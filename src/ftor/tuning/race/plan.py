@@ -37,9 +37,10 @@ WARM_UP_PART = 6
 FINALISTS = 2
 SEEDS, FINAL_SEEDS = 2, 4
 """Seeds of the finalists, and of the winner on all pairs. Half of the latter are given up after a quarter."""
-SLOW_LONGER, EARLY_LONGER = 2, 2
+SLOW_LONGER, EARLY_LONGER, HARD_LONGER = 2, 2, 4
 """Candidates that learn slowly train for so many times the epochs of the others. The winner of a race that
-ended early trains on all pairs for so many times those of the race. But no run has more than wanted."""
+ended early trains on all pairs for so many times those of the race. The best candidates for hard pairs train
+for up to so many times the epochs that were planned. But no run has more than wanted."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ class Plan:
         seed: of the first runs.
         epochs: of the longest runs.
         wanted: the epochs that the data would like.
+        may_take_longer: whether the best candidates may train on if all are often wrong.
         pair_seconds: about how long a pair takes in one epoch of a candidate whose cost is 1.
         folder: of the race.
     """
@@ -95,6 +97,7 @@ class Plan:
     seed: int
     epochs: int
     wanted: int
+    may_take_longer: bool
     pair_seconds: float
     folder: Path
 
@@ -109,9 +112,15 @@ class Plan:
             epochs = self._longer(SLOW_LONGER, epochs)
         return Entry(name, seed, math.ceil(epochs / (2 if name.endswith(RECOMBINED) else 1)), final)
 
-    def final_epochs(self, early: bool) -> int:
-        """The epochs of the winner on all pairs. If the race ended early, it has time left."""
-        return self._longer(EARLY_LONGER, self.epochs) if early else self.epochs
+    @property
+    def epochs_after_early_end(self) -> int:
+        """The epochs of the winner on all pairs if the race ended early and has time left."""
+        return self._longer(EARLY_LONGER, self.epochs)
+
+    def longer(self, epochs: int) -> int | None:
+        """Twice the epochs, if the user has set no limit of time and the data would like more."""
+        more = min(self._longer(2, epochs), HARD_LONGER * self.epochs)
+        return more if self.may_take_longer and more > epochs else None
 
     def _longer(self, times: int, epochs: int) -> int:
         return max(epochs, min(times * epochs, self.wanted))

@@ -2,25 +2,30 @@
 
 import math
 from collections.abc import Generator, Iterator
-from dataclasses import asdict
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from ftor.errors import FtorError
-from ftor.files import append_json_line, read_json_lines
+from ftor.files import read_json_lines
 from ftor.jobs import Job, Status, Workload
 from ftor.reporting import SILENT, Report, percent
 from ftor.tuning.race.candidates import RECOMBINED, RESCORED, SEQ2SEQ, is_late
 from ftor.tuning.race.plan import FINAL_SEEDS, FINALISTS, MADE, RESULTS_FILE, RUNGS, SEEDS, Entry, Plan, kept
-from ftor.tuning.race.results import Imagined, RaceClock, Result, better_without_grammar, is_alike, is_below
+from ftor.tuning.race.results import (
+    GOOD,
+    Imagined,
+    RaceClock,
+    Result,
+    better_without_grammar,
+    is_alike,
+    is_below,
+    keep_result,
+    read_results,
+)
+from ftor.tuning.race.standings import ALL_RIGHT, OTHER_SEEDS, Standings
 
-ALL_RIGHT = 0.995
-"""Share of right held-out pairs that more training cannot improve."""
 BEHIND = 0.1
 """A run that collapsed has another try if its score is so far below the best."""
-OTHER_SEEDS = 1000
-"""How far the seed of a run that collapsed is from that of its second try."""
 TRIES = 2
 """How often the winner is trained on all pairs, with other seeds, until it keeps what the race promised."""
 
@@ -39,9 +44,7 @@ class Race(Workload):
         self.plan, self._report = plan, report
         self._data_folder = data_folder and data_folder.absolute()
         self._file = plan.folder / RESULTS_FILE
-        self.results: dict[Entry, Result] = {}
-        for line in read_json_lines(self._file) if self._file.exists() else []:
-            self.results[Entry(**line["entry"])] = Result(**line["result"])
+        self.results = read_results(self._file)
         unknown = [entry.candidate for entry in self.results if not plan.has(entry.candidate)]
         if unknown:
             raise FtorError(
@@ -51,9 +54,9 @@ class Race(Workload):
         self._entries: dict[Job, Entry] = {}
         self._told: dict[Entry, float] = {}  # seconds of runs by their own count
         self._coming: tuple[tuple[int, int], list[Entry]] = (-1, -1), []
+        self.standings = Standings(plan, self.results)
         self._course = self._stages()
-        self._other_seeds: dict[tuple[str, int], int] = {}
-        self._trusts_made = True
+        self.epochs = plan.epochs
         self.winner: str | None = None
         self.promised: float | None = None
         self.final: Entry | None = None
@@ -137,39 +140,57 @@ class Race(Workload):
 
     def quality(self, entry: Entry) -> tuple[float, float]:
         """What final runs are compared by."""
-        return self.counted(self.results[entry]), -self.results[entry].loss
+        return self.standings.counted(self.results[entry]), -self.results[entry].loss
 
     def _race(self) -> Generator[list[Entry], None, int]:
         """Find the winner. Returns the epochs that it is trained for on all pairs."""
-        plan, early, proven = self.plan, False, list[str]()
+        plan, standings, early, proven = self.plan, self.standings, False, list[str]()
         seeds = [plan.seed + number for number in range(SEEDS)]
         contenders, before = [name for name in plan.contenders if not is_late(name)], 0
         for rung in RUNGS[:-1]:
             epochs = math.ceil(plan.epochs / rung)
             yield from self._trained(contenders, [plan.seed], epochs)
-            contenders = self._best(contenders, [plan.seed], epochs)
-            score = self._worst(contenders[0], [plan.seed], epochs)
-            shown = self._entry(contenders[0], plan.seed, epochs).epochs
+            contenders = standings.best(contenders, [plan.seed], epochs)
+            score = standings.worst(contenders[0], [plan.seed], epochs)
+            shown = standings.entry(contenders[0], plan.seed, epochs).epochs
             self._report.say(f"after {shown} epochs, {contenders[0]} leads: {percent(score)}")
             if score >= ALL_RIGHT:
                 winner = yield from self._decided(plan.finalists(contenders), seeds, epochs, 1)
-                score = self._worst(winner, seeds, epochs)
+                score = standings.worst(winner, seeds, epochs)
                 early = score >= ALL_RIGHT
                 if early:
                     break
                 proven = [winner]
                 self._report.say(f"{winner}: {percent(score)} with its worse seed, so the race goes on")
-            promising = sorted(contenders, key=lambda name: -self._expected(name, epochs, before))
+            promising = sorted(contenders, key=lambda name: -standings.expected(name, epochs, before))
             contenders = promising[: kept(len(promising))]
             before = epochs
         if not early:  # nobody gets less than the plain seq2seq would give
             late = [name for name in plan.contenders if is_late(name)]
             finalists = list(dict.fromkeys([*plan.finalists(contenders), *proven, *late]))
-            epochs = plan.epochs
-            winner = yield from self._decided(finalists, seeds, epochs, FINALISTS)
-        if why := better_without_grammar(self.results[self._entry(winner, seed, epochs)] for seed in seeds):
+            winner = yield from self._decided(finalists, seeds, plan.epochs, FINALISTS)
+            winner = yield from self._prolonged(winner, finalists, seeds)
+            epochs = self.epochs
+        if why := better_without_grammar(standings.results_of(winner, seeds, epochs)):
             self._report.warn(f"{winner} {why}; try --grammar none")
-        return plan.final_epochs(early)
+        return plan.epochs_after_early_end if early else epochs
+
+    def _prolonged(
+        self, winner: str, finalists: list[str], seeds: list[int]
+    ) -> Generator[list[Entry], None, str]:
+        """Let finalists train on while the winner is often wrong and gains. Returns the winner then."""
+        standings, pairs = self.standings, sum(self.plan.held_out.values())
+        while more := self.plan.longer(self.epochs):
+            score = standings.worst(winner, seeds, self.epochs)
+            if score >= GOOD or not standings.may_gain(winner, self.epochs):
+                break
+            worst = {name: standings.worst(name, seeds[:1], self.epochs) for name in finalists}
+            left = [name for name in finalists if name == SEQ2SEQ or not is_below(worst[name], score, pairs)]
+            finalists = list(dict.fromkeys([*left, *([] if RESCORED in winner else [winner])]))
+            self._report.say(f"{winner}: {percent(score)}, so the race goes on, up to {more} epochs")
+            self.epochs = more
+            winner = yield from self._decided(finalists, seeds, more, FINALISTS)
+        return winner
 
     def _decided(
         self, finalists: list[str], seeds: list[int], epochs: int, at_once: int
@@ -177,7 +198,7 @@ class Race(Workload):
         """Find out which finalist wins, and what it promises."""
         best, *_ = yield from self._proven(finalists, seeds, epochs, at_once)
         winner = yield from self._with_longer_pairs(best, seeds, epochs)
-        self.winner, self.promised = winner, self._worst(winner, seeds, epochs)
+        self.winner, self.promised = winner, self.standings.worst(winner, seeds, epochs)
         return winner
 
     def _proven(
@@ -187,25 +208,26 @@ class Race(Workload):
 
         So many get their seeds at once. One is enough if it is right on all pairs with the first seed.
         """
+        standings = self.standings
         yield from self._trained(names, seeds[:1], epochs)
         self._check_made(names, seeds[0], epochs)
-        left, proven = self._best(names, seeds[:1], epochs), self._rescored(names, seeds[0], epochs)
+        left, proven = standings.best(names, seeds[:1], epochs), self._rescored(names, seeds[0], epochs)
         if proven:
             yield from self._trained(proven, seeds, epochs)
-            best = self._worst(proven[0], seeds, epochs)
-            left = [name for name in left if self._worst(name, seeds[:1], epochs) > best]
+            best = standings.worst(proven[0], seeds, epochs)
+            left = [name for name in left if standings.worst(name, seeds[:1], epochs) > best]
         while left:
             some, left = left[:at_once], left[at_once:]
             yield from self._trained(some, seeds, epochs)
-            proven = self._best(proven + some, seeds, epochs)
-            best = self._worst(proven[0], seeds, epochs)
-            left = [name for name in left if self._worst(name, seeds[:1], epochs) > best]
+            proven = standings.best(proven + some, seeds, epochs)
+            best = standings.worst(proven[0], seeds, epochs)
+            left = [name for name in left if standings.worst(name, seeds[:1], epochs) > best]
         return proven
 
     def _rescored(self, names: list[str], seed: int, epochs: int) -> list[str]:
         """The best transducer with an LSTM beside it, if the pairs are hard enough."""
-        best = self._best(names, [seed], epochs)
-        if self._worst(best[0], [seed], epochs) >= ALL_RIGHT:
+        best = self.standings.best(names, [seed], epochs)
+        if self.standings.worst(best[0], [seed], epochs) >= ALL_RIGHT:
             return []
         transducers = [self.plan.rescored(name) for name in best if name != SEQ2SEQ]
         return [name for name in transducers[:1] if name is not None]
@@ -217,20 +239,22 @@ class Race(Workload):
 
         It may not be worse than the plain seq2seq.
         """
-        other, pairs = name + RECOMBINED, sum(self.plan.held_out.values())
-        if not self._trusts_made or self._entry(other, seeds[0], epochs) not in self.results:
+        standings, pairs = self.standings, sum(self.plan.held_out.values())
+        other = name + RECOMBINED
+        if not standings.trusts_made or standings.entry(other, seeds[0], epochs) not in self.results:
             return name
         for some in (seeds[:1], seeds):
             yield from self._trained([other], some, epochs)
-            worst, best = (self._worst(one, some, epochs) for one in (other, name))
-            plain = [self.results.get(self._entry(SEQ2SEQ, seed, epochs)) for seed in some]
-            if not is_alike(worst, best, pairs) or any(one and self.counted(one) > worst for one in plain):
+            worst, best = (standings.worst(one, some, epochs) for one in (other, name))
+            plain = [self.results.get(standings.entry(SEQ2SEQ, seed, epochs)) for seed in some]
+            is_behind = any(one and standings.counted(one) > worst for one in plain)
+            if is_behind or not is_alike(worst, best, pairs):
                 return name
         return other
 
     def _check_made(self, names: list[str], seed: int, epochs: int) -> None:
         """Go on with real pairs alone if a candidate is clearly worse on them when it trains on made ones."""
-        found = {name: self.results[self._entry(name, seed, epochs)].real for name in names}
+        found = {name: self.results[self.standings.entry(name, seed, epochs)].real for name in names}
         pairs = sum(count for kind, count in self.plan.held_out.items() if kind != MADE)
         for name, real in found.items():
             other = found.get(name + RECOMBINED)
@@ -240,90 +264,45 @@ class Race(Workload):
                 return
 
     def _leave_out_made(self) -> None:
-        self.plan, self._trusts_made = self.plan.without_made(), False
-
-    def counted(self, result: Result) -> float:
-        """What a result counts: without made pairs, if they mislead."""
-        return result.score if self._trusts_made or result.real is None else result.real
+        self.plan, self.standings.trusts_made = self.plan.without_made(), False
 
     def _trained(self, names: list[str], seeds: list[int], epochs: int) -> Generator[list[Entry], None, None]:
         """Train candidates. One that collapses is trained once more, and from now on with the better seed."""
-        runs = [(name, seed) for name in names for seed in seeds]
-        yield [self._entry(name, seed, epochs) for name, seed in runs]
-        found = {run: self.results[self._entry(*run, epochs)] for run in runs}
-        scores = {run: self.counted(result) for run, result in found.items()}
+        standings, runs = self.standings, [(name, seed) for name in names for seed in seeds]
+        yield [standings.entry(name, seed, epochs) for name, seed in runs]
+        found = {run: self.results[standings.entry(*run, epochs)] for run in runs}
+        scores = {run: standings.counted(result) for run, result in found.items()}
         best = max(scores.values())
         leaders = {name for (name, _), score in scores.items() if score == best}
         again = {
-            run: self._entry(*run, epochs)
+            run: standings.entry(*run, epochs)
             for run, result in found.items()
             if result.collapsed
             and scores[run] < best - BEHIND
-            and run not in self._other_seeds
+            and run not in standings.other_seeds
             and (best < ALL_RIGHT or run[0] in leaders)  # others are not needed any more
         }
         for (name, seed), entry in again.items():
             self._report.say(f"{entry.run} collapsed; it is tried with another seed")
-            self._other_seeds[name, seed] = seed + OTHER_SEEDS
-        yield [self._entry(name, seed, epochs) for name, seed in again]
+            standings.other_seeds[name, seed] = seed + OTHER_SEEDS
+        yield [standings.entry(name, seed, epochs) for name, seed in again]
         for run, entry in again.items():
-            if self.counted(self.results[self._entry(*run, epochs)]) < self.counted(self.results[entry]):
-                self._other_seeds[run] = run[1]
-
-    def _entry(self, name: str, seed: int, epochs: int) -> Entry:
-        """The run of a candidate, with another seed if it has collapsed with this one."""
-        return self.plan.entry(name, self._other_seeds.get((name, seed), seed), epochs)
-
-    def is_replaced(self, entry: Entry) -> bool:
-        """Whether the race goes by a run with another seed instead, because one of the two collapsed."""
-        tries = [(entry.candidate, seed) for seed in (entry.seed, entry.seed - OTHER_SEEDS)]
-        return not entry.final and any(self._other_seeds.get(run, entry.seed) != entry.seed for run in tries)
-
-    def _expected(self, name: str, epochs: int, before: int) -> float:
-        """The score at the next rung, if it gains as much as since the last one."""
-        (score,) = self._scores(name, [self.plan.seed], epochs)
-        last = self.results.get(self._entry(name, self.plan.seed, before))  # none if it has another seed now
-        return score + (0.0 if last is None else max(score - self.counted(last), 0.0))
+            second, first = self.results[standings.entry(*run, epochs)], self.results[entry]
+            if standings.counted(second) < standings.counted(first):
+                standings.other_seeds[run] = run[1]
 
     @property
     def below_promise(self) -> bool:
         """Whether the final model is right on clearly fewer pairs than the race promised."""
         if self.promised is None or self.final is None:
             return False
-        return is_below(self.counted(self.results[self.final]), self.promised, self.plan.final_pairs)
-
-    def _best(self, names: list[str], seeds: list[int], epochs: int) -> list[str]:
-        """The candidates, best first: by worst seed, then mean, then loss where not all pairs are right.
-
-        Of equal ones, those with recombined pairs come first: they have seen longer pairs.
-        """
-
-        def key(name: str) -> tuple[float, float, float]:
-            scores = self._scores(name, seeds, epochs)
-            loss = fmean(self.results[self._entry(name, seed, epochs)].loss for seed in seeds)
-            # The plain seq2seq's loss is a mean over tokens, not over pairs.
-            loss = 0.0 if min(scores) >= ALL_RIGHT else math.inf if name == SEQ2SEQ else loss
-            return min(scores), fmean(scores), -loss
-
-        order = [
-            name + beside + more
-            for name in self.plan.candidates
-            for beside in (RESCORED, "")
-            for more in (RECOMBINED, "")
-        ]
-        return sorted(names, key=lambda name: (*key(name), -order.index(name)), reverse=True)
-
-    def _worst(self, name: str, seeds: list[int], epochs: int) -> float:
-        """The worst score of a candidate."""
-        return min(self._scores(name, seeds, epochs))
-
-    def _scores(self, name: str, seeds: list[int], epochs: int) -> list[float]:
-        return [self.counted(self.results[self._entry(name, seed, epochs)]) for seed in seeds]
+        score, _ = self.quality(self.final)
+        return is_below(score, self.promised, self.plan.final_pairs)
 
     def finished(self, status: Status, record: dict[str, Any]) -> str:
         """Keep the result."""
         log = read_json_lines(status.job.folder / "log.jsonl")
-        has_made = self._trusts_made and not self._entries[status.job].final
+        has_made = self.standings.trusts_made and not self._entries[status.job].final
         result = Result.of(record, log, self.plan.held_out if has_made else {})
         self._keep(status, result)
         return percent(result.score)
@@ -336,7 +315,7 @@ class Race(Workload):
     def _keep(self, status: Status, result: Result) -> None:
         entry = self._entries[status.job]
         self.results[entry] = result
-        append_json_line(self._file, {"entry": asdict(entry), "result": asdict(result)})
+        keep_result(self._file, entry, result)
 
 
 class _Foreseen(Race):
@@ -345,6 +324,7 @@ class _Foreseen(Race):
     def __init__(self, race: Race) -> None:
         super().__init__(race.plan, SILENT)
         self.results = Imagined(race.results)
+        self.standings = Standings(race.plan, self.results)
 
     def _leave_out_made(self) -> None:
-        self._trusts_made = False
+        self.standings.trusts_made = False

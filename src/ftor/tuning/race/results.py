@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
+from ftor.files import append_json_line, read_json_lines
 from ftor.reporting import percent
 from ftor.training.collapse import collapse
 from ftor.tuning.race.costs import START_SECONDS
@@ -12,6 +14,8 @@ from ftor.tuning.race.plan import MADE, Entry, Plan
 
 TOLERANCE = 0.02
 """A share of the pairs may be below another one by chance, and by so much."""
+GOOD = 0.9
+"""A share of right held-out pairs that calls for no longer runs and no advice."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,17 @@ class Result:
             real=real,
             without_grammar=record["dev"]["exact_match"] if record.get("dev_grammar") else None,
         )
+
+
+def read_results(file: Path) -> dict[Entry, Result]:
+    """The results that are kept in a file, if it exists."""
+    lines = read_json_lines(file) if file.exists() else []
+    return {Entry(**line["entry"]): Result(**line["result"]) for line in lines}
+
+
+def keep_result(file: Path, entry: Entry, result: Result) -> None:
+    """Add a result to a file."""
+    append_json_line(file, {"entry": asdict(entry), "result": asdict(result)})
 
 
 class Imagined(dict[Entry, Result]):
