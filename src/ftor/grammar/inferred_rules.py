@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ftor.grammar.naming import START_NAME, Place, RuleNames, camel, type_names
 from ftor.grammar.reading import COPY
@@ -14,18 +15,34 @@ SURE_LISTS = (5, 20)
 """So many lists must show that a list has at least one item, or at least two."""
 
 
+class RowKind(NamedTuple):
+    """How the subtrees of a rest slot are written in the notation of the programs.
+
+    Attributes:
+        name: what the name of its rule ends with.
+        separator: the word between two of them, if any.
+    """
+
+    name: str
+    separator: str | None = None
+
+
+WORDS = RowKind("Words")
+"""The words of a name."""
+
+
 @dataclass(frozen=True)
 class Spelling:
     """How units are written in the notation of the programs.
 
     Attributes:
         parts: from a unit, its words, and the number of a slot where the slot stands.
-        is_name: from a unit and the number of a rest slot, whether it takes the words of a name.
-        separator: the word between the subtrees of other rest slots, if any.
+        row: from a unit and the number of a rest slot, how it is written.
+        separator: the word between the keys of an object, if any.
     """
 
     parts: Callable[[str], Sequence[str | int]]
-    is_name: Callable[[str, int], bool]
+    row: Callable[[str, int], RowKind]
     separator: str | None = None
 
 
@@ -156,10 +173,12 @@ class InferredRules:
         for (place, size), count in self._found.sizes.items():
             if types.slots[place] == REST:
                 sizes[self._slot_names[place]][size] += count
+        separators = {self._slot_names[place]: _separator(place, self._spelling) for place in rests}
+        end = quoted(self._units.close) if self._spelling is None else "()"
         lines: list[str] = []
         for name, place in sorted(lists.items()):
             item = self._names[place] if types.fillers[place] else None
-            rules = _list_rules(name, item, _least(sizes[name]), self._units.close, self._spelling)
+            rules = _list_rules(name, item, _least(sizes[name]), end, separators[name])
             lines += [*rules, ""]
         return lines
 
@@ -200,7 +219,11 @@ def _suffix(place: Place, kind: str, spelling: Spelling | None) -> str:
     """What a rule for the contents of a slot has after the name of its type."""
     if kind == SLOT:
         return ""
-    return "Words" if spelling is not None and spelling.is_name(plain(place[0]), place[1]) else "List"
+    return "List" if spelling is None else spelling.row(plain(place[0]), place[1]).name
+
+
+def _separator(place: Place, spelling: Spelling | None) -> str | None:
+    return None if spelling is None else spelling.row(plain(place[0]), place[1]).separator
 
 
 def _rule(name: str, alternatives: Sequence[tuple[str, int]]) -> list[str]:
@@ -219,20 +242,19 @@ def _least(sizes: Counter[int]) -> int:
     return min(*sizes, seen) if sizes else 0
 
 
-def _list_rules(name: str, item: str | None, least: int, close: str, spelling: Spelling | None) -> list[str]:
+def _list_rules(name: str, item: str | None, least: int, end: str, separator: str | None) -> list[str]:
     """The rules of a rest slot with so many items or more. Without an `item`, all lists are empty."""
-    end = quoted(close) if spelling is None else "()"
     if item is None:
         return [f"{name} -> {end}"]
-    if spelling is None or spelling.separator is None or name.endswith("Words"):
+    if separator is None:
         more = f"{name}Rest" if least else name
         rules = [f"{more} -> {end} | {item} {more}"]
         return [f"{name} -> {' '.join([item] * least)} {more}", *rules] if least else rules
     items = f"{item}Items"
-    first = [f"{end} | ", "", f"{item} {quoted(spelling.separator)} "][least]
+    first = [f"{end} | ", "", f"{item} {quoted(separator)} "][least]
     return [
         f"{name} -> {first}{items}",
-        f"{items} -> {item} | {item} {quoted(spelling.separator)} {items}",
+        f"{items} -> {item} | {item} {quoted(separator)} {items}",
     ]
 
 

@@ -89,7 +89,10 @@ def load_training_data(
         files = {"train": _with_forms(splits.train, data), "dev": splits.dev or [], "test": splits.test}
         settings = UnitSettings(data.unit_share, data.unit_child_share, data.unit_count)
         grammar = _grammar_of_units(config)
-        learned = learn_programs(data.programs, files, settings, config.model.copies, grammar, data.arity_of)
+        dialects = config.decoding.grammar in (None, INFER, NONE)
+        learned = learn_programs(
+            data.programs, files, settings, config.model.copies, grammar, data.arity_of, dialects
+        )
         learned.tell(report, splits.paths)
         programs, unwritable = learned.units, set(learned.unwritable.get("dev", ()))
     if programs is not None:

@@ -162,7 +162,7 @@ def test_deep_nesting(name, text):
     [
         ("s-expression", "(f a", "'(' is not closed"),
         ("s-expression", "(f a))", "')' closes no bracket"),
-        ("s-expression", "(f) (g)", "2 programs"),
+        ("s-expression", "(f) g", "2 programs"),
         ("s-expression", "(f  a)", "'  ' between"),
         ("calls", "f(a b, c)", None),
         ("calls", "f(a,, c)", "no argument after ','"),

@@ -8,14 +8,17 @@
 """
 
 from ftor.text.programs.arities import solve_arities
-from ftor.text.programs.codec import Programs, find_notation
+from ftor.text.programs.codec import Programs
+from ftor.text.programs.finding import find_notation
+from ftor.text.programs.lexing import Dialect, ProgramError
 from ftor.text.programs.notations import NOTATIONS, Notation, learn
-from ftor.text.programs.parsing import Node, Program, ProgramError
+from ftor.text.programs.parsing import Node, Program
 from ftor.text.programs.tokens import TokenUnits
 from ftor.text.programs.units import UnitSettings
 
 __all__ = [
     "NOTATIONS",
+    "Dialect",
     "Node",
     "Notation",
     "Program",

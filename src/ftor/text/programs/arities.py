@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ftor.text.programs.parsing import ProgramError
+from ftor.text.programs.lexing import ProgramError
 
 LARGEST_ARITY = 4
 TRIES = 20_000

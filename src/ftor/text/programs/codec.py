@@ -5,10 +5,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Self
 
+from ftor.grammar.inferred_rules import WORDS, RowKind
+from ftor.text.programs.finding import find_and_read
 from ftor.text.programs.heads import Head, curried_heads, list_heads, uncurried
+from ftor.text.programs.lexing import Dialect, ProgramError
 from ftor.text.programs.names import constants_named_apart, edges, neighbours_in_sources, words_of_names
 from ftor.text.programs.notations import Notation, learn_and_read
-from ftor.text.programs.parsing import NAME_KINDS, Node, Program, ProgramError
+from ftor.text.programs.parsing import NAME_KINDS, Node, Program
 from ftor.text.programs.units import (
     ANY,
     CLOSE,
@@ -29,57 +32,9 @@ from ftor.text.programs.units import (
 )
 
 CLOSE_NAME = ")"
-LIST_KINDS = NAME_KINDS | {"array", "object"}
+LIST_KINDS = NAME_KINDS | {"array", "object", "sequence"}
 SHORT_NAMES = frozenset({"json"})
 """Notations in which most names are quoted: a close for each would make programs far longer."""
-LENGTHS = 3
-"""Prefix order is only looked for in targets of at least so many different lengths."""
-_NO_PREFIX = "sentences could be read so, too: no common first symbol, or no symbol with two arguments"
-
-
-def find_notation(targets: Sequence[str]) -> tuple[Notation | None, dict[str, str]]:
-    """The notation of which all targets are programs, or None, and why each other notation was refused."""
-    notation, _, reasons = _find(targets)
-    return notation, reasons
-
-
-def _find(targets: Sequence[str]) -> tuple[Notation | None, list[Program], dict[str, str]]:
-    reasons: dict[str, str] = {}
-    for name in ("json", "s-expression", "calls", "prefix"):
-        try:
-            if name == "prefix":
-                _check_first_symbol(targets)
-            notation, programs = learn_and_read(name, targets)
-        except ProgramError as error:
-            reasons[name] = str(error)
-            continue
-        reasons[name] = lacks_structure(name, programs)
-        if not reasons[name]:
-            return notation, programs, reasons
-    return None, [], reasons
-
-
-def _check_first_symbol(targets: Sequence[str]) -> None:
-    """Refuse targets without a common first symbol: to look for numbers of arguments takes seconds."""
-    for line, text in enumerate(targets, 1):
-        if not text.strip():
-            raise ProgramError(f"line {line}: the program is empty")
-    if len({text.split(maxsplit=1)[0] for text in targets}) > 1:
-        raise ProgramError(_NO_PREFIX)
-
-
-def lacks_structure(name: str, programs: Sequence[Program]) -> str:
-    """Why programs are no trees worth the name, or nothing."""
-    if name != "prefix":
-        brackets = {"apply", "list", "object", "array"}
-        nested = any(node.kind in brackets for program in programs for node in program)
-        return "" if nested else "no target has brackets"
-    lengths = {len(program) for program in programs}
-    roots = {program[0].text for program in programs}
-    branches = any(node.children > 1 for program in programs for node in program)
-    if len(lengths) >= LENGTHS and len(roots) == 1 and branches:
-        return ""
-    return _NO_PREFIX
 
 
 class Programs:
@@ -125,6 +80,7 @@ class Programs:
         *,
         arities: Mapping[str, int] | None = None,
         sentences: Sequence[Sequence[str]] = (),
+        dialects: bool = True,
     ) -> Self:
         """Learn everything from training targets.
 
@@ -137,14 +93,16 @@ class Programs:
                 from the targets if None.
             sentences: the words of the source of each target, if they are known. A constant that a word of
                 its own names stays a unit of its own. In prefix order, so do the words of longer names.
+            dialects: whether arguments can have names, and lines several programs. A grammar of the user's
+                own knows neither.
 
         Raises:
             ProgramError: if the targets are not programs; says which line and why.
         """
         if notation is not None or arities is not None:
-            how, read = learn_and_read(notation or "prefix", targets, arities)
+            how, read = learn_and_read(notation or "prefix", targets, arities, dialects)
         else:
-            known, read, reasons = _find(targets)
+            known, read, reasons = find_and_read(targets, dialects)
             if known is None:
                 raise ProgramError("\n".join(f"{name}: {reason}" for name, reason in reasons.items()))
             how = known
@@ -247,12 +205,17 @@ class Programs:
         unit = self.unit(name)
         return self.notation.write(_nodes(unit, ["…"] * len(unit))) if unit else name
 
-    def is_name(self, name: str, slot: int) -> bool:
-        """Whether a rest slot of a unit takes the words of a name, such as `'new york'`."""
+    def row(self, name: str, slot: int) -> RowKind:
+        """How the subtrees of a rest slot of a unit are written."""
         unit = self.unit(name)
         places = [place for place, part in enumerate(unit) if isinstance(part, str)]
         owner = unit[places[slot] - 1]  # a rest slot follows its symbol
-        return isinstance(owner, Symbol) and owner.kind in NAME_KINDS
+        assert isinstance(owner, Symbol)
+        if owner.kind in NAME_KINDS:
+            return WORDS
+        if owner.kind == "sequence":
+            return RowKind("Sequence", owner.text or None)
+        return RowKind("List", self.notation.separator)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as lists and strings that JSON knows."""
@@ -265,6 +228,7 @@ class Programs:
             "notation": self.notation.name,
             "spacing": [[*pair, space] for pair, space in self.notation.spacing.items()],
             "arities": dict(self.notation.arities),
+            "dialect": list(self.notation.dialect),
             "curried": sorted(self.curried),
             "lists": sorted(map(list, self.lists)),
             "several": sorted(self.several),
@@ -297,7 +261,7 @@ class Programs:
         ]
         spacing = {(before, after): space for before, after, space in values["spacing"]}
         return cls(
-            Notation(values["notation"], spacing, values["arities"]),
+            Notation(values["notation"], spacing, values["arities"], Dialect(*values.get("dialect", ()))),
             values["curried"],
             [(kind, text) for kind, text in values["lists"]],
             values["several"],
@@ -322,12 +286,14 @@ class Programs:
         return symbols
 
     def _symbol_name(self, symbol: Symbol) -> str:
+        if symbol.kind == "sequence":
+            return "sequence("
         if symbol.arity == ANY:
             is_head = symbol.kind in ("apply", "curried") or (symbol.kind == "quoted" and self.short_names)
             return f"{symbol.text}(" if is_head else symbol.text or '"'
         if symbol.kind in ("apply", "curried") and symbol.text in self.several:
             return f"{symbol.text}/{symbol.arity}"
-        return f"{symbol.text}:" if symbol.kind == "key" else symbol.text
+        return f"{symbol.text}:" if symbol.kind == "key" and symbol.text[0] == '"' else symbol.text
 
 
 def _stays_alone(unit: Unit, copied: Collection[str], names: Collection[str]) -> bool:

@@ -15,8 +15,8 @@ from ftor.grammar import Grammar
 from ftor.grammar.earley import ParseTree
 from ftor.grammar.reading import Rule, Words
 from ftor.text.programs.grammar_rows import find_rows
+from ftor.text.programs.lexing import ProgramError
 from ftor.text.programs.nodes import Child, Node
-from ftor.text.programs.parsing import ProgramError
 
 SLOT = "_"
 Tokens = tuple[str, ...]

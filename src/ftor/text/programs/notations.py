@@ -10,18 +10,17 @@ from itertools import pairwise
 from typing import TypeVar
 
 from ftor.text.programs.arities import check_arities, solve_arities, with_leaves
-from ftor.text.programs.parsing import (
-    CLOSING,
-    LEXERS,
-    NAME_KINDS,
-    PARSERS,
+from ftor.text.programs.lexing import (
+    BETWEEN,
+    MARKS,
+    PLAIN,
+    Dialect,
     Lexeme,
-    Node,
-    Program,
     ProgramError,
     lex,
-    parse_prefix,
+    possible_dialects,
 )
+from ftor.text.programs.parsing import CLOSING, NAME_KINDS, PARSERS, Node, Program, parse_prefix
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -38,20 +37,22 @@ class Notation:
         name: one of `NOTATIONS`.
         spacing: the space between two lexemes, by their classes.
         arities: in prefix order, the number of children of each symbol.
+        dialect: whether programs have keys, and whether several stand in a line.
     """
 
     name: str
     spacing: Mapping[tuple[str, str], str] = field(default_factory=dict)
     arities: Mapping[str, int] = field(default_factory=dict)
+    dialect: Dialect = PLAIN
 
     def read(self, text: str) -> Program:
         """Read a text. Raises `ProgramError` if it is not one program in this notation."""
-        lexemes, _ = lex(self.name, text)
+        lexemes, _ = lex(self.name, text, self.dialect)
         return self._parse(lexemes)
 
     def write(self, program: Sequence[Node]) -> str:
         """Write a program. `read` gives it back."""
-        lexemes = _lexemes(self.name, program)
+        lexemes = _lexemes(self.name, self.dialect, program)
         spacing, usual = self.spacing, self._usual
         parts = [text for _, text in lexemes[:1]]
         for (before, _), (after, text) in pairwise(lexemes):
@@ -63,7 +64,7 @@ class Notation:
 
     def words(self, program: Sequence[Node]) -> list[str]:
         """The brackets, separators and atoms of a program, one by one."""
-        return [text for _, text in _lexemes(self.name, program)]
+        return [text for _, text in _lexemes(self.name, self.dialect, program)]
 
     def split(self, text: str) -> list[str]:
         """The words of a text as grammars have them: quotes stand apart from the words of a name.
@@ -92,7 +93,9 @@ class Notation:
         return spaces.pop() if len(spaces) == 1 else ""
 
     def _parse(self, lexemes: Sequence[Lexeme]) -> Program:
-        return parse_prefix(lexemes, self.arities) if self.name == "prefix" else PARSERS[self.name](lexemes)
+        if self.name == "prefix":
+            return parse_prefix(lexemes, self.arities)
+        return PARSERS[self.name](lexemes, self.dialect)
 
 
 def learn(name: str, texts: Sequence[str], arities: Mapping[str, int] | None = None) -> Notation:
@@ -111,39 +114,57 @@ def learn(name: str, texts: Sequence[str], arities: Mapping[str, int] | None = N
 
 
 def learn_and_read(
-    name: str, texts: Sequence[str], arities: Mapping[str, int] | None = None
+    name: str, texts: Sequence[str], arities: Mapping[str, int] | None = None, dialects: bool = True
 ) -> tuple[Notation, list[Program]]:
-    """The same, and the programs of all texts."""
+    """The same, and the programs of all texts.
+
+    With `dialects`, arguments of calls can have names, and a line can have several programs.
+    """
     name = "calls" if name == "funql" else name
-    if name not in LEXERS:
+    if name not in MARKS:
         raise ProgramError(f"notation: {name!r} is not one of {', '.join(NOTATIONS)}")
-    if texts and name != "prefix":
-        _named(1, Notation(name).read, texts[0])  # most other notations are refused at once
     if arities is not None:
         check_arities(arities, name)
-    lexed, spacing = _learn_spacing(name, texts)
+    problem = ProgramError()
+    for dialect in possible_dialects(name, texts) if dialects else [PLAIN]:
+        try:
+            return _learn_dialect(name, dialect, texts, arities)
+        except ProgramError as error:
+            if error.line > problem.line or not str(problem):  # the one that reads most lines
+                problem = error
+    raise problem
+
+
+def _learn_dialect(
+    name: str, dialect: Dialect, texts: Sequence[str], arities: Mapping[str, int] | None
+) -> tuple[Notation, list[Program]]:
+    if texts and name != "prefix":
+        _named(1, Notation(name, dialect=dialect).read, texts[0])  # most others are refused at once
+    lexed, spacing = _learn_spacing(name, dialect, texts)
     known: Mapping[str, int] = {}
     if name == "prefix":
         symbols = [[text for _, text in lexemes] for lexemes in lexed]
         known = solve_arities(symbols) if arities is None else with_leaves(arities, symbols)
-    notation = Notation(name, spacing, dict(known))
+    notation = Notation(name, spacing, dict(known), dialect)
     programs = [_named(line, notation._parse, lexemes) for line, lexemes in enumerate(lexed, 1)]
     for line, (text, lexemes, program) in enumerate(zip(texts, lexed, programs, strict=True), 1):
-        if _lexemes(name, program) == lexemes:  # the same lexemes have the same spaces
+        if _lexemes(name, dialect, program) == lexemes:  # the same lexemes have the same spaces
             continue
         written = notation.write(program)
         if written != text:
-            raise ProgramError(f"line {line}: it would be written as {written!r}")
+            raise _of_line(line, f"it would be written as {written!r}")
     return notation, programs
 
 
-def _learn_spacing(name: str, texts: Sequence[str]) -> tuple[list[list[Lexeme]], dict[tuple[str, str], str]]:
+def _learn_spacing(
+    name: str, dialect: Dialect, texts: Sequence[str]
+) -> tuple[list[list[Lexeme]], dict[tuple[str, str], str]]:
     """The lexemes of all texts, and the space between each two classes of them."""
     spacing: dict[tuple[str, str], str] = {}
     lines: dict[tuple[str, str], int] = {}
     lexed = []
     for line, text in enumerate(texts, 1):
-        lexemes, spaces = _named(line, partial(lex, name), text)
+        lexemes, spaces = _named(line, partial(lex, name, dialect=dialect), text)
         lexed.append(lexemes)
         classes = [kind for kind, _ in lexemes]
         for before, after, space in dict.fromkeys(zip(classes, classes[1:], spaces, strict=False)):
@@ -152,9 +173,9 @@ def _learn_spacing(name: str, texts: Sequence[str]) -> tuple[list[list[Lexeme]],
                 spacing[before, after], lines[before, after] = space, line
             elif known != space:
                 first = lines[before, after]
-                raise ProgramError(
-                    f"line {line}: {_said(space)} between {before!r} and {after!r}, "
-                    f"but {_said(known)} in line {first}"
+                raise _of_line(
+                    line,
+                    f"{_said(space)} between {before!r} and {after!r}, but {_said(known)} in line {first}",
                 )
     return lexed, spacing
 
@@ -164,14 +185,20 @@ def _named(line: int, read: Callable[[S], T], text: S) -> T:
     try:
         return read(text)
     except ProgramError as error:
-        raise ProgramError(f"line {line}: {error}") from None
+        raise _of_line(line, str(error)) from None
+
+
+def _of_line(line: int, problem: str) -> ProgramError:
+    error = ProgramError(f"line {line}: {problem}")
+    error.line = line
+    return error
 
 
 def _said(space: str) -> str:
     return "no space" if not space else "one space" if space == " " else f"{space!r}"
 
 
-def _lexemes(name: str, program: Sequence[Node]) -> list[Lexeme]:
+def _lexemes(name: str, dialect: Dialect, program: Sequence[Node]) -> list[Lexeme]:
     lexemes: list[Lexeme] = []
     stack: list[tuple[int, list[Lexeme], list[Lexeme]]] = []
     separator = [] if name in ("s-expression", "prefix") else [(",", ",")]
@@ -191,10 +218,11 @@ def _lexemes(name: str, program: Sequence[Node]) -> list[Lexeme]:
             lexemes += [("atom", word) for word in ([quoted] if node.kind == "quoted" else words)]
             closed, children = list[Lexeme](), 0
         else:
-            opened, closed = _brackets(name, node)
+            opened, closed = _brackets(name, dialect, node)
             lexemes += opened
             children = node.children
-        stack.append((children, separator if node.kind != "key" else [], closed))
+        between = {"key": [], "sequence": [(BETWEEN, node.text)]}.get(node.kind, separator)
+        stack.append((children, between, closed))
         first = children > 0
         while stack and not stack[-1][0]:
             lexemes += stack.pop()[2]
@@ -204,13 +232,17 @@ def _lexemes(name: str, program: Sequence[Node]) -> list[Lexeme]:
     return lexemes
 
 
-def _brackets(name: str, node: Node) -> tuple[list[Lexeme], list[Lexeme]]:
+def _brackets(name: str, dialect: Dialect, node: Node) -> tuple[list[Lexeme], list[Lexeme]]:
     """What is written before and after the children of a node."""
     match node.kind:
         case "atom":
             return [("atom", node.text)], []
-        case "key":
+        case "key" if name == "json":
             return [("atom", node.text), (":", ":")], []
+        case "key":
+            return [("key", node.text)], []
+        case "sequence":
+            return [], [(BETWEEN, node.text)] if dialect.ends else []
         case "object" | "array" | "list":
             closing = CLOSING[node.text]
             return [(node.text, node.text)], [(closing, closing)]

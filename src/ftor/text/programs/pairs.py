@@ -8,8 +8,8 @@ from ftor.grammar import Grammar
 from ftor.reporting import Report
 from ftor.text.linking import named_apart
 from ftor.text.programs.codec import Programs
+from ftor.text.programs.lexing import ProgramError
 from ftor.text.programs.names import neighbours_in_sources
-from ftor.text.programs.parsing import ProgramError
 from ftor.text.programs.rules import GRAMMAR, RuleUnits
 from ftor.text.programs.tokens import TOKENS, TokenUnits
 from ftor.text.programs.units import UnitSettings
@@ -74,6 +74,7 @@ def learn_programs(
     copying: bool,
     grammar: Grammar | None = None,
     arities: Mapping[str, int] | None = None,
+    dialects: bool = True,
 ) -> Learned:
     """Learn the units of the training targets, if all of them can be written in units.
 
@@ -86,6 +87,7 @@ def learn_programs(
         copying: whether the model copies. Words of sources then stay units of their own.
         grammar: whose rules make units. `GRAMMAR` needs it.
         arities: the number of arguments of each symbol of prefix order that takes some, if they are known.
+        dialects: see `Programs.learn`.
     """
     if notation == AUTO and arities is not None:
         notation = "prefix"
@@ -102,7 +104,9 @@ def learn_programs(
             units = TokenUnits.learn(targets, settings, copied, neighbours_in_sources(words))
         else:
             name = None if notation == AUTO else notation
-            units = Programs.learn(targets, name, settings, copied, arities=arities, sentences=sentences)
+            units = Programs.learn(
+                targets, name, settings, copied, arities=arities, sentences=sentences, dialects=dialects
+            )
     except ProgramError as error:
         if notation == AUTO:
             return Learned(None, f"they are no programs:\n{_indented(str(error))}")

@@ -1,19 +1,15 @@
-"""Reads programs: texts into lexemes, and lexemes into nodes. No function here recurses."""
+"""Reads programs: lexemes into nodes. No function here recurses."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from ftor.errors import FtorError
+from ftor.text.programs.lexing import BETWEEN, PLAIN, Dialect, Lexeme, ProgramError
 
-Kind = Literal["apply", "curried", "atom", "list", "object", "array", "key", "quoted", "words"]
+Kind = Literal["apply", "curried", "atom", "list", "object", "array", "key", "quoted", "words", "sequence"]
 NAME_KINDS = frozenset({"quoted", "words"})
 """Nodes whose children are the words of a name, such as `'new york'`."""
-
-
-class ProgramError(FtorError):
-    """A text that is not a program in the notation."""
 
 
 class Node(NamedTuple):
@@ -35,41 +31,12 @@ KEPT = 100_000
 _OPEN = Node("list", "(", 0)
 Program = list[Node]
 """The nodes of a program in prefix order."""
-Lexeme = tuple[str, str]
-"""The class of a lexeme, which decides the space around it, and its text."""
-
-_QUOTED = r""" "(?:[^"\\]|\\.)*" | '(?:[^'\\]|\\.|'')*' """
-_ENDS = r"(?=[\s()\[\]{},:]|$)"
-LEXERS = {
-    name: re.compile(rf"(?:({marks})|({atom}))(\s*)", re.X)
-    for name, marks, atom in (
-        ("s-expression", r"[()]", rf"(?:{_QUOTED}){_ENDS} | [^\s()]+"),
-        ("calls", r"[()\[\],]", rf"(?:{_QUOTED}){_ENDS} | [^\s()\[\],]+"),
-        ("json", r"[\[\]{},:]", r""" "(?:[^"\\]|\\.)*" | [^\s\[\]{},:"]+ """),
-        ("prefix", r"(?!)", r"\S+"),
-    )
-}
-"""By notation: a mark, or an atom, and the space after it."""
 _JSON_ATOM = re.compile(
     r""" "(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"
     | -?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)? | true | false | null""",
     re.X,
 )
 CLOSING = {"(": ")", "[": "]", "{": "}"}
-
-
-def lex(name: str, text: str) -> tuple[list[Lexeme], list[str]]:
-    """The lexemes of a text, and the space after each."""
-    if not text.strip():
-        raise ProgramError("the program is empty")
-    if text != text.strip():
-        raise ProgramError("the program begins or ends with a space")
-    matches = LEXERS[name].findall(text)
-    lexemes = [(mark or "atom", mark or atom) for mark, atom, _ in matches]
-    spaces = [space for _, _, space in matches]
-    if len("".join(spaces)) + sum(len(lexeme) for _, lexeme in lexemes) != len(text):
-        raise ProgramError("it has a character that the notation does not know")
-    return lexemes, spaces
 
 
 @lru_cache(KEPT)
@@ -105,19 +72,52 @@ def _closing(stack: list[_Group], mark: str) -> _Group:
     return stack.pop()
 
 
-def _only_one(done: int, stack: Sequence[_Group]) -> None:
-    if stack:
-        raise ProgramError(f"{stack[-1].mark!r} is not closed")
-    if done != 1:
-        raise ProgramError(f"{done} programs in one line" if done else "no program in the line")
+class _Line:
+    """The programs of a line while it is read."""
+
+    __slots__ = ("between", "done", "ends", "leaves", "marks")
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.between, self.ends = dialect.between, dialect.ends
+        self.done, self.marks, self.leaves = 0, 0, 0
+
+    def add(self, is_leaf: bool) -> None:
+        """A program has ended."""
+        if self.between is not None and self.done > self.marks:
+            raise ProgramError(f"no {self.between or 'bracket'!r} between two programs")
+        self.done += 1
+        self.leaves += is_leaf
+
+    def mark(self) -> None:
+        """What stands between programs."""
+        if self.done != self.marks + 1:
+            raise ProgramError(f"{self.between!r} follows no program")
+        self.marks += 1
+
+    def whole(self, program: Program, stack: Sequence[_Group]) -> Program:
+        """The program of the line. Several are the children of one node."""
+        if stack:
+            raise ProgramError(f"{stack[-1].mark!r} is not closed")
+        if not self.done or (self.between is None and self.done > 1):
+            raise ProgramError(f"{self.done} programs in one line" if self.done else "no program in the line")
+        if self.between is None:
+            return program
+        if self.marks != self.done - (not self.ends):
+            raise ProgramError(f"{self.between!r} {'is missing' if self.ends else 'stands'} at the end")
+        if self.leaves and self.between != ";":  # as in a sentence with brackets
+            raise ProgramError("words stand between programs")
+        return [Node("sequence", self.between, self.done), *program]
 
 
-def _parse_s_expression(lexemes: Sequence[Lexeme]) -> Program:
+def _parse_s_expression(lexemes: Sequence[Lexeme], dialect: Dialect = PLAIN) -> Program:
     program: list[Node] = []
     stack: list[_Group] = []
-    done = 0
+    line = _Line(dialect)
     top = None  # of the stack
     for kind, text in lexemes:
+        if kind == BETWEEN:
+            line.mark()
+            continue
         if kind == "(":
             top = _Group("(", len(program))
             stack.append(top)
@@ -136,17 +136,21 @@ def _parse_s_expression(lexemes: Sequence[Lexeme]) -> Program:
         if top:
             top.children += 1
         else:
-            done += 1
-    _only_one(done, stack)
-    return program
+            line.add(kind != ")")
+    return line.whole(program, stack)
 
 
-def _parse_calls(lexemes: Sequence[Lexeme]) -> Program:
+def _parse_calls(lexemes: Sequence[Lexeme], dialect: Dialect = PLAIN) -> Program:
     program: list[Node] = []
     stack: list[_Group] = []
-    done, after_item, place = 0, False, 0
+    line = _Line(dialect)
+    after_item, place = False, 0
     while place < len(lexemes):
         kind, text = lexemes[place]
+        if kind == BETWEEN:
+            line.mark()
+            after_item, place = False, place + 1
+            continue
         if kind == ",":
             if not (stack and after_item):
                 raise ProgramError("',' follows no argument")
@@ -159,10 +163,17 @@ def _parse_calls(lexemes: Sequence[Lexeme]) -> Program:
             program[group.place] = program[group.place]._replace(children=group.children)
         elif after_item:
             raise ProgramError(f"no ',' before {text!r}")
+        elif kind == "key":
+            place += 1
+            if place == len(lexemes) or lexemes[place][0] in (",", ")", "]", "key", BETWEEN):
+                raise ProgramError(f"no value after {text!r}")
+            program.append(Node("key", text, 1))
+            after_item = False
+            continue
         elif kind in ("(", "["):
             stack.append(_Group(kind, len(program)))
             program.append(Node("list", kind, 0))
-            place += 1
+            after_item, place = False, place + 1
             continue
         else:
             end = place
@@ -175,7 +186,7 @@ def _parse_calls(lexemes: Sequence[Lexeme]) -> Program:
                     raise ProgramError(f"no ',' before {words[-1]!r}")
                 stack.append(_Group("(", len(program)))
                 program.append(Node("apply", words[0], 0))
-                place += 1
+                after_item, place = False, place + 1
                 continue
             if len(words) == 1:
                 program += _literal(words[0])
@@ -186,15 +197,14 @@ def _parse_calls(lexemes: Sequence[Lexeme]) -> Program:
         if stack:
             stack[-1].children += 1
         else:
-            done += 1
-    _only_one(done, stack)
-    return program
+            line.add(kind not in (")", "]"))
+    return line.whole(program, stack)
 
 
-def _parse_json(lexemes: Sequence[Lexeme]) -> Program:
+def _parse_json(lexemes: Sequence[Lexeme], dialect: Dialect = PLAIN) -> Program:
     program: list[Node] = []
     stack: list[_Group] = []
-    done = 0
+    line = _Line(dialect)
     for place, (kind, text) in enumerate(lexemes):
         group = stack[-1] if stack else None
         wants = group.wants if group else "item"
@@ -236,11 +246,10 @@ def _parse_json(lexemes: Sequence[Lexeme]) -> Program:
             stack[-1].children += stack[-1].mark == "["
             stack[-1].wants = ","
         else:
-            done += 1
+            line.add(kind not in "]}")
             if place + 1 < len(lexemes):
                 raise ProgramError("more than one value in one line")
-    _only_one(done, stack)
-    return program
+    return line.whole(program, stack)
 
 
 def parse_prefix(lexemes: Sequence[Lexeme], arities: Mapping[str, int]) -> Program:
@@ -258,7 +267,7 @@ def parse_prefix(lexemes: Sequence[Lexeme], arities: Mapping[str, int]) -> Progr
     return program
 
 
-PARSERS: dict[str, Callable[[Sequence[Lexeme]], Program]] = {
+PARSERS: dict[str, Callable[[Sequence[Lexeme], Dialect], Program]] = {
     "s-expression": _parse_s_expression,
     "calls": _parse_calls,
     "json": _parse_json,

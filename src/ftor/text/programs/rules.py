@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from ftor.grammar import Grammar
 from ftor.text.programs.grammar_trees import GrammarTrees
-from ftor.text.programs.parsing import ProgramError
+from ftor.text.programs.lexing import ProgramError
 from ftor.text.programs.tokens import TokenUnit, TokenUnits
 from ftor.text.programs.units import UnitSettings
 

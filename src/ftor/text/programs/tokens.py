@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
-from ftor.text.programs.parsing import ProgramError
+from ftor.text.programs.lexing import ProgramError
 from ftor.text.programs.units import JOINER, UnitSettings
 
 TOKENS = "tokens"

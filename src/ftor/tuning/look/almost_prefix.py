@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ftor.text.programs.arities import find_arities, first_unsolved, is_one_tree
-from ftor.text.programs.codec import LENGTHS
+from ftor.text.programs.finding import LENGTHS
 
 BRACKETS = frozenset("([{")
 Target = Sequence[str]

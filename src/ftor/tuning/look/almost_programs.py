@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from ftor.text.programs import Notation, ProgramError, learn
-from ftor.text.programs.codec import lacks_structure
+from ftor.text.programs.finding import lacks_structure
+from ftor.text.programs.lexing import possible_dialects
 from ftor.text.reading import Pair
 from ftor.tuning.look.almost_prefix import almost_prefix
 from ftor.tuning.look.examples import lines_of
@@ -15,8 +16,15 @@ BRACKETS = "([{"
 
 def not_programs(pairs: Sequence[Pair], settings: dict[str, Value]) -> Finding:
     """Say that targets are plain tokens, and which lines stand in the way if nearly all are programs."""
-    for name in ("json", "s-expression", "calls"):
-        bad = [(pair, problem) for pair in pairs if (problem := _problem(name, pair.target_text))]
+    texts = [pair.target_text for pair in pairs]
+    notations = [
+        Notation(name, dialect=dialect)
+        for name in ("json", "s-expression", "calls")
+        for dialect in possible_dialects(name, texts)
+    ]
+    for notation in notations:
+        name = notation.name
+        bad = [(pair, problem) for pair in pairs if (problem := _problem(notation, pair.target_text))]
         if len(bad) <= (1 - NEARLY_ALL) * len(pairs):
             what = _exceptions(name, bad, len(pairs)) if bad else _spacing(name, pairs)
             return _nearly(name, bad, what, settings)
@@ -45,15 +53,17 @@ def _nearly(name: str, bad: Sequence[tuple[Pair, str]], text: str, settings: dic
     return Finding(kind="programs", text=text, warning=True, settings=settings, advice=advice, **lines)
 
 
-def _problem(name: str, text: str) -> str:
+def _problem(notation: Notation, text: str) -> str:
     """Why a target is no program of the notation, or nothing."""
     if not any(bracket in text for bracket in BRACKETS):
         return "it has no brackets"
     try:
-        program = Notation(name).read(text)
+        program = notation.read(text)
     except ProgramError as error:
         return str(error)
-    return "it has no brackets" if lacks_structure(name, [program]) else ""  # those in quotes are none
+    return (
+        "it has no brackets" if lacks_structure(notation.name, [program]) else ""
+    )  # those in quotes are none
 
 
 def _prefix_problem(notation: Notation, text: str) -> str:

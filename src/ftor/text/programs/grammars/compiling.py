@@ -61,6 +61,11 @@ def compiled(grammar: Grammar, programs: Programs) -> Grammar:
     """
     if _derives_units(grammar, programs):
         return grammar
+    if programs.notation.dialect.between is not None:
+        raise GrammarError(
+            f"{grammar.name}: targets have several programs in a line; then a grammar must be over units, "
+            "like grammar.cfg in the model folder"
+        )
     rules = PhraseRules(grammar.rules, programs.notation, grammar.name)
     text = _Compiler(rules, programs).text()
     if text is None:

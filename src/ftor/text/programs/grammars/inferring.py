@@ -43,7 +43,7 @@ def inferred_grammar(
     copied = {unit for pair in pairs for unit in pair.target if unit in pair.source} if copies else set()
     spelling = None
     if original:
-        spelling = Spelling(programs.spell, programs.is_name, programs.notation.separator)
+        spelling = Spelling(programs.spell, programs.row, programs.notation.separator)
     return infer((pair.target for pair in pairs), units, generality, copied, spelling)
 
 

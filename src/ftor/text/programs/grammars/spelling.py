@@ -4,10 +4,12 @@ A rule over units is a unit and what fills its slots. What fills a rest slot is 
 closing unit. The words of a unit stand around its slots, and a row has the notation's separator in it.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from ftor.grammar import Grammar, GrammarError, Rule
+from ftor.grammar.inferred_rules import WORDS, RowKind
 from ftor.grammar.normal_form import nullable_symbols
 from ftor.grammar.reading import Part, Words, reachable_names
 from ftor.grammar.writing import joined, write_cfg
@@ -17,8 +19,8 @@ from ftor.text.programs.tokens import TokenUnits
 from ftor.text.programs.units import REST, slots
 
 CLOSE = Words((CLOSE_NAME,))
-_Key = tuple[tuple[Part, ...], bool]
-"""The parts of a row, and whether it is the words of a name."""
+_Key = tuple[tuple[Part, ...], RowKind]
+"""The parts of a row, and how it is written."""
 
 
 def in_notation(grammar: Grammar, programs: TargetUnits) -> Grammar:
@@ -108,7 +110,7 @@ class _Speller:
     def rules(self) -> list[Rule]:
         """The rules over words, from the start."""
         written: list[Rule] = []
-        separated: list[Rule] = []
+        separated: defaultdict[str, list[Rule]] = defaultdict(list)
         seen: set[str | _Key] = set()
         start = self.grammar.rules[0]
         if start.name in self.row_names:
@@ -123,9 +125,10 @@ class _Speller:
                 alternatives = self.alternatives[what]
                 written += [Rule(what, tuple(self._tree(rule, 0)[0]), rule.line) for rule in alternatives]
                 continue
-            plain = what[1] or self.programs.notation.separator is None
-            (written if plain else separated).extend(self._row_rules(what, plain))
-        written += self._separated(separated)
+            separator = what[1].separator
+            (written if separator is None else separated[separator]).extend(self._row_rules(what))
+        for separator, some in separated.items():
+            written += self._separated(some, separator)
         needed = reachable_names(written)
         return [rule for rule in written if rule.name in needed]
 
@@ -143,7 +146,7 @@ class _Speller:
         for number, kind in enumerate(self._slots(part)):
             if kind == REST:
                 items, at = self._row(rule, at)
-                fillers.append([self._row_name(items, self.programs.is_name(part.words[0], number))])
+                fillers.append([self._row_name(items, self.programs.row(part.words[0], number))])
             else:
                 filler, at = self._tree(rule, at)
                 fillers.append(filler)
@@ -186,11 +189,11 @@ class _Speller:
             f"found {rule}"
         )
 
-    def _row_name(self, items: tuple[Part, ...], is_name: bool) -> str:
-        key = items, is_name
+    def _row_name(self, items: tuple[Part, ...], kind: RowKind) -> str:
+        key = items, kind
         if key not in self._names:
             base = next((part for part in items if isinstance(part, str)), "Row")
-            base += "" if base in self.row_names and not is_name else "Words" if is_name else "Row"
+            base += kind.name if kind == WORDS else "" if base in self.row_names else "Row"
             # A row has the name of its rule, which writes no trees; any other name must be new.
             own = base in self.row_names and base not in self._names.values()
             self._names[key] = base if own else self._free(base)
@@ -205,9 +208,10 @@ class _Speller:
         self._taken.add(name)
         return name
 
-    def _row_rules(self, key: _Key, plain: bool) -> Iterator[Rule]:
+    def _row_rules(self, key: _Key) -> Iterator[Rule]:
         """The alternatives of a row. Its trees are words for now if a separator stands between them."""
-        items, is_name = key
+        items, kind = key
+        plain = kind.separator is None
         head = self._names[key]
         lone = items[0] if len(items) == 1 and items[0] in self.row_names else None
         bodies = [items]
@@ -220,18 +224,16 @@ class _Speller:
             parts: list[Part] = []
             for part in body:
                 if isinstance(part, str) and part in self.row_names:
-                    parts.append(self._row_name((part,), is_name))
+                    parts.append(self._row_name((part,), kind))
                     continue
                 if isinstance(part, str):
                     self._waiting.append(part)
                 parts.append(part if plain or isinstance(part, Words) else Words((f"\0{part}",)))
             yield Rule(head, tuple(parts), 1)
 
-    def _separated(self, rules: Sequence[Rule]) -> Iterator[Rule]:
+    def _separated(self, rules: Sequence[Rule], word: str) -> Iterator[Rule]:
         """Rows with the separator between two trees."""
-        if not rules:
-            return
-        separator = Words((self.programs.notation.separator or "",))
+        separator = Words((word,))
         more: dict[Part, str] = {}
         rows = joined(rules)
         filled = {name: self._free(f"{name}Items") for name in rows}

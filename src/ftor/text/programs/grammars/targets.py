@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ftor.grammar import Grammar
+from ftor.text.programs.lexing import ProgramError, possible_dialects
 from ftor.text.programs.notations import Notation
-from ftor.text.programs.parsing import ProgramError
 from ftor.text.programs.units import JOINER
 from ftor.text.reading import Pair
 
@@ -53,7 +53,11 @@ def read_targets(grammar: Grammar, pairs: Sequence[Pair]) -> Reading:
     words = set(grammar.terminals)
     best, best_fit = None, (-1, -1)
     seen: list[list[Pair]] = []
-    for notation in (None, *BRACKETED):
+    texts = [pair.target_text for pair in pairs]
+    notations = [
+        Notation(name, dialect=dialect) for name in BRACKETED for dialect in possible_dialects(name, texts)
+    ]
+    for notation in (None, *notations):
         read = list(pairs) if notation is None else [_in_words(notation, pair) for pair in pairs]
         if read in seen:
             continue
@@ -61,16 +65,16 @@ def read_targets(grammar: Grammar, pairs: Sequence[Pair]) -> Reading:
         rejected = [pair for pair in read if not grammar.accepts(pair.target, pair.source)]
         fit = len(read) - len(rejected), sum(word in words for pair in read for word in pair.target)
         if best is None or fit > best_fit:
-            best, best_fit = Reading(notation, read, rejected), fit
+            best, best_fit = Reading(notation.name if notation else None, read, rejected), fit
         if not rejected:
             break
     assert best is not None
     return best
 
 
-def _in_words(notation: str, pair: Pair) -> Pair:
+def _in_words(notation: Notation, pair: Pair) -> Pair:
     """A pair with its target in the words of a notation. One that is no program keeps its tokens."""
     try:
-        return replace(pair, target=tuple(Notation(notation).split(pair.target_text)))
+        return replace(pair, target=tuple(notation.split(pair.target_text)))
     except ProgramError:
         return pair
