@@ -45,6 +45,9 @@ class Notation:
     arities: Mapping[str, int] = field(default_factory=dict)
     dialect: Dialect = PLAIN
 
+    def __str__(self) -> str:
+        return self.name if self.dialect.between is None else f"{self.name}, several in a line"
+
     def read(self, text: str) -> Program:
         """Read a text. Raises `ProgramError` if it is not one program in this notation."""
         lexemes, _ = lex(self.name, text, self.dialect)

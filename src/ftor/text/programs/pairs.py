@@ -54,7 +54,7 @@ class Learned:
     def __str__(self) -> str:
         if self.units is None:
             return f"plain tokens, because {self.problem}"
-        what = "tokens" if isinstance(self.units, TokenUnits) else f"programs ({self.units.notation.name})"
+        what = "tokens" if isinstance(self.units, TokenUnits) else f"programs ({self.units.notation})"
         lengths = f"{self.length:.1f} units each, not {self.tokens:.1f} tokens"
         if self.length > self.tokens:  # as in JSON
             lengths += " (a token ends at a space, and can have several brackets, keys and words)"
