@@ -1,7 +1,8 @@
 """Which words of a sentence name which units of its program, and nothing else."""
 
 import math
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,9 @@ PARTNERS = 0.9
 """Least share of the pairs with a unit that have its word, and of those with the word that have the unit."""
 NAMED_SHARE = 0.5
 """Units that are linked less often than this are structure, which no word names."""
+ALIKE = 10
+"""Least number of pairs that show that units with other arguments have one word."""
+ARITY = re.compile(r"/\d+$")
 APART = 0.2
 """Adjacent tokens that different words name more often than this are named apart."""
 
@@ -105,7 +109,7 @@ def link_words(pairs: Sequence[Pair], iterations: int) -> list[Links]:
         lift = together * len(pairs) / (words[word] * units[unit])
         return lift >= LIFT or math.log(lift) >= INFORMATION * math.log(len(pairs) / together)
 
-    partners = _partners(both, words, units, len(pairs))
+    partners = _named_alike(pairs) | _partners(both, words, units, len(pairs))
 
     def link(pair: Pair, unit: str, word: int | None) -> int | None:
         if word is not None and is_specific(pair.source[word], unit):
@@ -165,6 +169,31 @@ def _partners(
         if max(LEAST, PARTNERS * words[word], PARTNERS * units[unit]) <= count < PARTNERS * pairs
     }
     return dict(sorted(shares, key=lambda both: (shares[both], len(both[1]), both)))  # the longest of equals
+
+
+def _named_alike(pairs: Sequence[Pair]) -> dict[str, str]:
+    """For units that differ in their number of arguments only, the word that stands as often as all of them.
+
+    `hives` is such a word for `hives` and for `hives/1`. Neither of the two has it as a partner.
+    """
+    families = defaultdict[str, set[str]](set)
+    for unit in {unit for pair in pairs for unit in pair.target}:
+        families[ARITY.sub("", unit)].add(unit)
+    families = defaultdict(set, {name: units for name, units in families.items() if len(units) > 1})
+    name_of = {unit: name for name, units in families.items() for unit in units}
+    words_of: dict[str, set[str]] = {}
+    for pair in pairs:
+        times = Counter(pair.source)
+        for name, count in Counter(name_of[unit] for unit in pair.target if unit in name_of).items():
+            equal = {word for word, number in times.items() if number == count}
+            words_of[name] = words_of.get(name, equal) & equal
+    with_word = Counter(word for pair in pairs for word in set(pair.source))
+    with_name = Counter(name for pair in pairs for name in {name_of.get(unit) for unit in pair.target})
+    found: dict[str, str] = {}
+    for name, words in words_of.items():
+        only = [word for word in words if with_word[word] == with_name[name] >= ALIKE]
+        found |= dict.fromkeys(families[name], only[0]) if len(only) == 1 else {}
+    return found
 
 
 def named_apart(pairs: Sequence[Pair], iterations: int) -> set[tuple[str, str]]:

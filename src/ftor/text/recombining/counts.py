@@ -12,10 +12,13 @@ LEAST = 10
 
 
 def symbols(nodes: Iterable[Node], programs: Programs) -> Counter[str]:
-    """How often a program has each symbol with a fixed number of children. Lists may grow."""
+    """How often a program has each symbol with a fixed number of children, and each text. Lists may grow.
+
+    A word may be the name of several symbols, as `hives` in `hives(keepers)` and in `filter(hives, new)`.
+    """
     units = (programs.unit(node.unit) for node in nodes)
-    found = Counter(part for unit in units for part in unit if isinstance(part, Symbol))
-    return Counter({repr(symbol): count for symbol, count in found.items() if symbol.arity != ANY})
+    found = [part for unit in units for part in unit if isinstance(part, Symbol) and part.arity != ANY]
+    return Counter(map(repr, found)) + Counter(symbol.text for symbol in found)
 
 
 def steady(targets: Iterable[Sequence[str]], separators: Iterable[Collection[int]]) -> set[str]:
