@@ -66,6 +66,38 @@ def thing_sentence(draw):
     return f"show {some}{draw.choice(('', ' by price', ' by weight'))}"
 
 
+NODES = ("farms", "mills", "barns", "wells")
+
+
+def node(words):
+    """`farms near wells of mills`: a word names a constant, or a function of what follows `of`."""
+    inner = words.index("of") if "of" in words else len(words)
+    clauses = words[1:inner]
+    found = words[0] if inner == len(words) else f"{words[0]}({node(words[inner + 1 :])})"
+    for at in range(0, len(clauses), 2):
+        found = f"{clauses[at]}({found}, {clauses[at + 1]})"
+    return found
+
+
+def nodes(source):
+    words = source.split()
+    if words[0] == "list":
+        return f"show({node(words[1:])})"
+    at = words.index("than")
+    return f"more({node(words[1:at])}, {node(words[at + 1 :])})"
+
+
+def node_sentence(draw):
+    def one():
+        some = []
+        for name in draw.sample(NODES, draw.choice((1, 1, 2, 2, 3))):
+            clauses = [f"near {draw.choice(('york', 'leeds', 'bath'))}", f"since {draw.choice(YEARS)}"]
+            some.append(" ".join([name, *draw.sample(clauses, draw.choice((0, 0, 1, 2)))]))
+        return " of ".join(some)
+
+    return draw.choice((f"list {one()}", f"list {one()}", f"more {one()} than {one()}"))
+
+
 def alarm(words):
     days = [word[:3] for word in words if word.endswith("days")]
     hour = next(int(word) for word in words if word.isdigit())
@@ -96,8 +128,8 @@ def alarm_sentence(draw):
 
 @pytest.mark.parametrize(
     ("sentence", "meaning"),
-    [(film_sentence, films), (thing_sentence, things), (alarm_sentence, alarms)],
-    ids=["adjectives and clauses", "relations and unions", "objects"],
+    [(film_sentence, films), (thing_sentence, things), (node_sentence, nodes), (alarm_sentence, alarms)],
+    ids=["adjectives and clauses", "relations and unions", "constants and functions", "objects"],
 )
 def test_made_pairs_are_right(sentence, meaning):
     draw = Random(0)

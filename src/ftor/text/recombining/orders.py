@@ -102,6 +102,23 @@ class Orders:
                 return False
         return True
 
+    def are_ambiguous(
+        self,
+        kind: Hashable,
+        words: Sequence[str],
+        members: Sequence[Member],
+        new: Member,
+        nested: bool = False,
+    ) -> bool:
+        """Whether a new member could also have another rank among the others, by the order of training."""
+        if not self.are_decided(kind):
+            return False
+        ranks = sorted(member.rank for member in members)
+        gaps = [ranks[0] - 0.5, *(rank + 0.5 for rank in ranks)]
+        here = sum(rank < new.rank for rank in ranks)
+        others = [new._replace(rank=rank) for number, rank in enumerate(gaps) if number != here]
+        return any(self.agree(kind, words, [other, *members], other, nested) for other in others)
+
     def _is_decided(self, kind: Hashable) -> bool:
         repeated = [count for count in self._counts[kind].values() if count.total() > 1]
         usual = sum(max(count.values()) for count in repeated)

@@ -27,6 +27,8 @@ class Part(NamedTuple):
             in `before`.
         words: the phrase.
         lead, tail: how many function words are at its start and at its end.
+        is_before: whether the phrase stands before that of the subtree that it modifies. None if it modifies
+            none, or if its words are on both sides.
         inner: the modifiers in a subtree, with their words from its first one on.
     """
 
@@ -35,6 +37,7 @@ class Part(NamedTuple):
     words: tuple[str, ...]
     lead: int
     tail: int
+    is_before: bool | None = None
     inner: tuple[Member, ...] = ()
 
     @property
@@ -59,6 +62,7 @@ class Place:
         first, last: its first word, and the end of its words.
         lead, tail: how many function words are at the start and at the end of its words.
         separator: the units between it and the next item, if it is one.
+        is_before: see `Part`.
     """
 
     kind: Kind
@@ -72,6 +76,7 @@ class Place:
     lead: int
     tail: int
     separator: Units = ()
+    is_before: bool | None = None
 
     def part(self, pair: Pair) -> Part:
         """What stands there."""
@@ -81,6 +86,7 @@ class Place:
             pair.source[self.first : self.last],
             self.lead,
             self.tail,
+            self.is_before,
         )
 
     def has_its_copies(self, pair: Pair) -> bool:

@@ -1,6 +1,6 @@
 """Finds the parts of a pair that have a phrase of their own."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ftor.text.linking import Links
 from ftor.text.programs.nodes import Node, Units
@@ -41,5 +41,17 @@ def find_places(
             holes.append((of, kinds.base(one).start, one.start, one.end))
         for of, chain, hole_start, hole_end in holes:
             units = [*range(node.start, hole_start), *range(hole_end, node.end)]
+            is_before = None  # grammars say by themselves where a modifier stands
+            if isinstance(kinds, Kinds):
+                is_before = _is_before(links.words(units), links.words(range(hole_start, hole_end)))
             for phrase in links.phrases(units, FUNCTION_WORDS):
-                yield Place(of, chain, node.start, hole_start, hole_end, node.end, *phrase, separator)
+                yield Place(
+                    of, chain, node.start, hole_start, hole_end, node.end, *phrase, separator, is_before
+                )
+
+
+def _is_before(words: Collection[int], others: Collection[int]) -> bool | None:
+    """Whether words stand before others. None if there are none, or if some are on either side."""
+    if not words or not others:
+        return None
+    return True if max(words) < min(others) else False if min(words) > max(others) else None

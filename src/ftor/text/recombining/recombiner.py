@@ -159,6 +159,8 @@ class Recombiner:
         if not parts:
             return None
         part = random.choice(parts)
+        if part.is_before != place.is_before:  # `hives of` is no phrase for where `in the heath` stands
+            return None
         size = len(pair.target) + len(part.before) + len(part.after)
         if replaces:
             size -= place.hole_start - place.start + place.end - place.hole_end
@@ -264,8 +266,12 @@ class Recombiner:
             one.member(place.last, moved) for one in around_base(places, place) if one.start < place.start
         ]
         inner = [member.moved(place.first) for member in part.inner]
-        return not outer or all(
-            self._orders.agree(kind, source, [*outer, *inner], one, nested=True) for one in inner
+        if not outer or not inner:
+            return True
+        orders, members = self._orders, [*outer, *inner]
+        return all(orders.agree(kind, source, members, one, nested=True) for one in inner) and not any(
+            orders.are_ambiguous(kind, source, [other for other in members if other != one], one, nested=True)
+            for one in outer
         )
 
     def _extended(
@@ -278,16 +284,14 @@ class Recombiner:
         at: int,
         is_later: bool,
     ) -> Units | None:
-        """The units with one more modifier around or in that of a place, or one more item beside it.
-
-        Its phrase is put in at the word `at`.
-        """
+        """The units with one more modifier around or in that of a place, or one more item beside it."""
         if place.kind[0] in ("subtree", "operator") or not self._orders.has_neighbours(place.kind):
             return None  # operators do not commute: see `Wraps`
         new = part.member(place.rank + (0.5 if is_later else -0.5), at)
-        chain = neighbours(places, place.kind, place.chain)
-        members = [new, *(one.member(at, len(part.words)) for one in chain)]
-        if not self._orders.agree(place.kind, source, members, new):
+        chain = [one.member(at, len(part.words)) for one in neighbours(places, place.kind, place.chain)]
+        if not self._orders.agree(place.kind, source, [new, *chain], new):
+            return None
+        if place.kind[0] == "modifier" and self._orders.are_ambiguous(place.kind, source, chain, new):
             return None
         if place.kind[0] == "item":
             side = Side(place.end if is_later else place.start, is_later)
