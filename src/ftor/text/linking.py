@@ -1,13 +1,13 @@
 """Which words of a sentence name which units of its program, and nothing else."""
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ftor.ops.arrays import Array
 from ftor.text.aligning import poisson
+from ftor.text.deciding import without_arity, words_beside
 from ftor.text.reading import Pair
 
 SURE = 0.5
@@ -27,7 +27,6 @@ NAMED_SHARE = 0.5
 """Units that are linked less often than this are structure, which no word names."""
 ALIKE = 10
 """Least number of pairs that show that units with other arguments have one word."""
-ARITY = re.compile(r"/\d+$")
 APART = 0.2
 """Adjacent tokens that different words name more often than this are named apart."""
 
@@ -40,11 +39,13 @@ class Links:
         word_of: for each unit the position of the word that names it, or None.
         is_named: for each unit whether a word usually names it.
         is_function: for each word whether it usually names nothing.
+        beside: for each unit the positions of other words without which its phrase is not whole.
     """
 
     word_of: Sequence[int | None]
     is_named: Sequence[bool]
     is_function: Sequence[bool]
+    beside: Sequence[frozenset[int]]
 
     def are_sure(self, units: Collection[int]) -> bool:
         """Whether a word names each unit of `units` that words name, and there is one."""
@@ -57,16 +58,19 @@ class Links:
         others = [place for place in range(length) if place not in places]
         word_of = dict(zip(others, self.word_of, strict=True))
         is_named = dict(zip(others, self.is_named, strict=True))
+        beside = dict(zip(others, self.beside, strict=True))
         return replace(
             self,
             word_of=[word_of.get(place) for place in range(length)],
             is_named=[is_named.get(place, False) for place in range(length)],
+            beside=[beside.get(place, frozenset()) for place in range(length)],
         )
 
     def words(self, units: Collection[int]) -> set[int]:
-        """The positions of the words that name units."""
-        found = (self.word_of[unit] for unit in units if self.is_named[unit])
-        return {word for word in found if word is not None}
+        """The positions of the words of units: those that name them, and those beside."""
+        named = [unit for unit in units if self.is_named[unit]]
+        found = {word for unit in named if (word := self.word_of[unit]) is not None}
+        return found.union(*(self.beside[unit] for unit in named))
 
     def phrases(self, units: Collection[int], around: int) -> Iterator[tuple[int, int, int, int]]:
         """The phrases that name `units` and nothing else.
@@ -95,8 +99,15 @@ class Links:
             yield word
 
 
-def link_words(pairs: Sequence[Pair], iterations: int) -> list[Links]:
-    """Link the words and units of pairs with the Poisson aligner."""
+def link_words(pairs: Sequence[Pair], iterations: int, closely: bool = False) -> list[Links]:
+    """Link the words and units of pairs with the Poisson aligner.
+
+    Args:
+        pairs: with targets in units.
+        iterations: of the aligner.
+        closely: whether a unit is also linked to the word that it is, if the sentence has it once, and to
+            the words beside. See `ftor.text.deciding`.
+    """
     posteriors = poisson(pairs, iterations, start_token=True)
     both = Counter((word, unit) for pair in pairs for word in set(pair.source) for unit in set(pair.target))
     words = Counter(word for pair in pairs for word in set(pair.source))
@@ -112,6 +123,8 @@ def link_words(pairs: Sequence[Pair], iterations: int) -> list[Links]:
     partners = _named_alike(pairs) | _partners(both, words, units, len(pairs))
 
     def link(pair: Pair, unit: str, word: int | None) -> int | None:
+        if closely and pair.source.count(unit) == 1:
+            return pair.source.index(unit)
         if word is not None and is_specific(pair.source[word], unit):
             return word
         partner = partners.get(unit)
@@ -132,17 +145,19 @@ def link_words(pairs: Sequence[Pair], iterations: int) -> list[Links]:
         for word in {word for unit, word in zip(pair.target, of, strict=True) if is_named[unit]}
         if word is not None
     )
+    functions = [[naming[word] < NAMED_SHARE * words[word] for word in pair.source] for pair in pairs]
+    beside = [[frozenset[int]() for _ in pair.target] for pair in pairs]
+    if closely:
+        beside = words_beside(pairs, linked, functions)
     return [
-        Links(
-            of,
-            [is_named[unit] for unit in pair.target],
-            [naming[word] < NAMED_SHARE * words[word] for word in pair.source],
-        )
-        for pair, of in zip(pairs, linked, strict=True)
+        Links(of, [is_named[unit] for unit in pair.target], free, others)
+        for pair, of, free, others in zip(pairs, linked, functions, beside, strict=True)
     ]
 
 
-def link_without(pairs: Sequence[Pair], structure: Sequence[Collection[int]], iterations: int) -> list[Links]:
+def link_without(
+    pairs: Sequence[Pair], structure: Sequence[Collection[int]], iterations: int, closely: bool = False
+) -> list[Links]:
     """The same where some units of each pair are known to be structure, such as the separators of lists.
 
     `structure` has their positions. A word between two items is then no name of the separator.
@@ -151,7 +166,7 @@ def link_without(pairs: Sequence[Pair], structure: Sequence[Collection[int]], it
         replace(pair, target=tuple(unit for place, unit in enumerate(pair.target) if place not in places))
         for pair, places in zip(pairs, structure, strict=True)
     ]
-    found = zip(link_words(without, iterations), structure, strict=True)
+    found = zip(link_words(without, iterations, closely), structure, strict=True)
     return [links.with_structure(places) for links, places in found]
 
 
@@ -178,7 +193,7 @@ def _named_alike(pairs: Sequence[Pair]) -> dict[str, str]:
     """
     families = defaultdict[str, set[str]](set)
     for unit in {unit for pair in pairs for unit in pair.target}:
-        families[ARITY.sub("", unit)].add(unit)
+        families[without_arity(unit)].add(unit)
     families = defaultdict(set, {name: units for name, units in families.items() if len(units) > 1})
     name_of = {unit: name for name, units in families.items() for unit in units}
     words_of: dict[str, set[str]] = {}

@@ -98,6 +98,76 @@ def node_sentence(draw):
     return draw.choice((f"list {one()}", f"list {one()}", f"more {one()} than {one()}"))
 
 
+TRACKS, VERBS = ("bass", "cello", "flute", "organ"), {"raise": "+", "lower": "-"}
+GERUNDS = {"raising": "raise", "lowering": "lower", "routing": "route", "panning": "pan", "muting": "mute"}
+
+
+def statements(clause):
+    """`lower the bass and the flute by 3`: the verb and the tail tell what is done to each track."""
+    verb, *words = clause.split()
+    verb, tracks = GERUNDS.get(verb, verb), [word for word in words if word in TRACKS]
+    tail = words[-1]
+    assert words[-2] == {"route": "to", "raise": "by", "lower": "by"}.get(verb, words[-2])
+    assert tail in {"pan": ("left", "right"), "mute": TRACKS}.get(verb, tail)
+    made = {
+        "route": f"send({{}}, bus={tail})",
+        "pan": f"pan({{}}, {tail[0].upper()})",
+        "mute": "mute({})",
+    }.get(verb, f"gain({{}}, {VERBS.get(verb)}{tail})")
+    return [made.format(track) for track in tracks]
+
+
+def mixer(source):
+    """`, then` is looser than `after`, which turns the order round."""
+    done = []
+    for group in source.split(" , then "):
+        for clause in reversed(group.split(" after ")):
+            done += statements(clause)
+    return "; ".join(done)
+
+
+def mixer_sentence(draw):
+    def clause(late):
+        tracks = draw.sample(TRACKS, draw.choice((1, 1, 2)))
+        verb, tail = draw.choice(
+            [
+                *((verb, f" by {draw.randint(1, 5)}") for verb in VERBS),
+                ("route", f" to {draw.choice(('echo', 'delay'))}"),
+                ("pan", f" {draw.choice(('left', 'right'))}"),
+                ("mute", ""),
+            ]
+        )
+        verb = {plain: gerund for gerund, plain in GERUNDS.items()}[verb] if late else verb
+        return f"{verb} the {' and the '.join(tracks)}{tail}"
+
+    text = clause(False)
+    for _ in range(draw.choice((0, 1, 1, 2))):
+        joint = draw.choice((" , then ", " after "))
+        text += joint + clause(joint == " after ")
+    return text
+
+
+def sale(source):
+    """`ann sells lot 7 at 30 online`: what stands together in the sentence is apart in the record."""
+    words = source.split()
+    numbers = [int(word) for word in words if word.isdigit()]
+    via = {"online": "web", "phone": "phone"}[words[-1]]
+    if words[0] == "lot":
+        return json.dumps(
+            {"type": "ask", "lot": numbers[0], "by": words[-2], "via": via, "least": numbers[1]}
+        )
+    record = {"type": "sell", "lot": numbers[0], "by": words[0], "price": numbers[1], "via": via}
+    return json.dumps({"type": "sell", "price": numbers[1], **record})
+
+
+def sale_sentence(draw):
+    first, second = (draw.randint(1, 10 ** draw.randint(1, 4)) for _ in range(2))
+    name, via = draw.choice(("ann", "bo", "cy", "di")), draw.choice(("online", "phone"))
+    return draw.choice(
+        (f"{name} sells lot {first} at {second} {via}", f"lot {first} for {second} from {name} {via}")
+    )
+
+
 def alarm(words):
     days = [word[:3] for word in words if word.endswith("days")]
     hour = next(int(word) for word in words if word.isdigit())
@@ -128,8 +198,22 @@ def alarm_sentence(draw):
 
 @pytest.mark.parametrize(
     ("sentence", "meaning"),
-    [(film_sentence, films), (thing_sentence, things), (node_sentence, nodes), (alarm_sentence, alarms)],
-    ids=["adjectives and clauses", "relations and unions", "constants and functions", "objects"],
+    [
+        (film_sentence, films),
+        (thing_sentence, things),
+        (node_sentence, nodes),
+        (mixer_sentence, mixer),
+        (sale_sentence, sale),
+        (alarm_sentence, alarms),
+    ],
+    ids=[
+        "adjectives and clauses",
+        "relations and unions",
+        "constants and functions",
+        "statements",
+        "records",
+        "objects",
+    ],
 )
 def test_made_pairs_are_right(sentence, meaning):
     draw = Random(0)

@@ -1,6 +1,7 @@
 """Parts of programs with their phrases, and where they stand."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -50,6 +51,35 @@ class Part(NamedTuple):
         return Member(rank, at + self.lead, at + len(self.words) - self.tail)
 
 
+class Parts:
+    """The parts of training by their kinds.
+
+    Args:
+        bigrams: of the words of training.
+    """
+
+    def __init__(self, bigrams: Container[tuple[str, str]]) -> None:
+        self._bigrams = bigrams
+        self._parts: dict[Kind, dict[tuple[str, str], list[Part]]] = defaultdict(lambda: defaultdict(list))
+        self._fitting: dict[tuple[Kind, str, str], list[Part]] = {}
+
+    def add(self, kind: Kind, part: Part) -> None:
+        """Add one."""
+        self._parts[kind][part.words[0], part.words[-1]].append(part)
+
+    def fitting(self, kind: Kind, before: str, after: str) -> list[Part]:
+        """The parts of a kind whose phrases training has between two words, as far as bigrams say."""
+        key = kind, before, after
+        if key not in self._fitting:
+            self._fitting[key] = [
+                part
+                for (first, last), parts in self._parts[kind].items()
+                if (before, first) in self._bigrams and (last, after) in self._bigrams
+                for part in parts
+            ]
+        return self._fitting[key]
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a part stands in its pair.
@@ -63,6 +93,7 @@ class Place:
         lead, tail: how many function words are at the start and at the end of its words.
         separator: the units between it and the next item, if it is one.
         is_before: see `Part`.
+        items: how many items its list has. 0 if it is no item.
     """
 
     kind: Kind
@@ -77,6 +108,7 @@ class Place:
     tail: int
     separator: Units = ()
     is_before: bool | None = None
+    items: int = 0
 
     def part(self, pair: Pair) -> Part:
         """What stands there."""

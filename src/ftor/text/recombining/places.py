@@ -24,7 +24,7 @@ def find_places(
         kinds: the kinds of subtrees. Only those of units know operators.
     """
     lists = {
-        id(item.node): (number, item.separator)
+        id(item.node): (number, item.separator, len(one.items))
         for number, one in enumerate(lists_of(nodes))
         for item in one.items
         if item.is_item
@@ -34,7 +34,7 @@ def find_places(
         form: Form = "item" if id(node) in lists else "subtree"
         modified = kinds.modified(target, node)
         operates = len(modified) > 1 and isinstance(kinds, Kinds)
-        chain, separator = lists.get(id(node), (node.start, ()))
+        chain, separator, items = lists.get(id(node), (node.start, (), 0))
         holes: list[tuple[Kind, int, int, int]] = [((form, kind), chain, node.end, node.end)]
         for number, one in enumerate(modified):
             of: Kind = ("operator", (*kind, str(number))) if operates else ("modifier", kind)
@@ -45,9 +45,8 @@ def find_places(
             if isinstance(kinds, Kinds):
                 is_before = _is_before(links.words(units), links.words(range(hole_start, hole_end)))
             for phrase in links.phrases(units, FUNCTION_WORDS):
-                yield Place(
-                    of, chain, node.start, hole_start, hole_end, node.end, *phrase, separator, is_before
-                )
+                bounds = node.start, hole_start, hole_end, node.end
+                yield Place(of, chain, *bounds, *phrase, separator, is_before, items)
 
 
 def _is_before(words: Collection[int], others: Collection[int]) -> bool | None:

@@ -1,6 +1,6 @@
 """Takes training pairs apart and draws recombined pairs."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Sequence
 from random import Random
 
@@ -18,6 +18,7 @@ from ftor.text.recombining.orders import Orders
 from ftor.text.recombining.parts import (
     Kind,
     Part,
+    Parts,
     Place,
     Side,
     around_base,
@@ -79,13 +80,12 @@ class Recombiner:
         for nodes in trees:
             self._most_units |= Counter(node.unit for node in nodes if node.children)
         self._hosts: list[tuple[Pair, list[Place]]] = []
-        self._parts: dict[Kind, dict[tuple[str, str], list[Part]]] = defaultdict(lambda: defaultdict(list))
-        self._fitting: dict[tuple[Kind, str, str], list[Part]] = {}
+        self._parts = Parts(self._ngrams.bigrams)
         self._orders, self._wraps = Orders(), Wraps()
         self._modified = set[tuple[str, ...]]()
         self._growing: list[GrowingList] = []
         usual = usual_items(trees) if grow_lists else 0
-        linked = link_without(pairs, separators, iterations)
+        linked = link_without(pairs, separators, iterations, isinstance(programs, Programs))
         for pair, nodes, links in zip(pairs, trees, linked, strict=True):
             are_sure = links.are_sure(range(len(pair.target)))
             places = list(find_places(pair.target, nodes, links, self._kinds)) if are_sure else []
@@ -104,7 +104,7 @@ class Recombiner:
                 part = place.part(pair)
                 if place.kind[0] == "subtree" and isinstance(programs, Programs):
                     part = part._replace(inner=inner_members(places, place))
-                self._parts[place.kind][part.words[0], part.words[-1]].append(part)
+                self._parts.add(place.kind, part)
         self._deciding = self._orders.deciding_words()
 
     def _add_wraps(self, pair: Pair, nodes: Sequence[Node], places: Sequence[Place], links: Links) -> None:
@@ -155,7 +155,7 @@ class Recombiner:
         at = place.last if is_named_later else place.first
         first, last = (place.first, place.last) if replaces else (at, at)
         words = (*pair.source, BOUNDARY)
-        parts = self._fitting_parts(place.kind, words[first - 1], words[last])
+        parts = self._parts.fitting(place.kind, words[first - 1], words[last])
         if not parts:
             return None
         part = random.choice(parts)
@@ -199,7 +199,7 @@ class Recombiner:
         pair, place, heads = grown.pair, grown.place, grown.heads
         at = random.choice((place.first, place.last))
         words = (*pair.source, BOUNDARY)
-        parts = self._fitting_parts(place.kind, words[at - 1], words[at])
+        parts = self._parts.fitting(place.kind, words[at - 1], words[at])
         parts = [part for part in parts if part.before[:2] not in heads]
         if not parts:
             return None
@@ -225,30 +225,18 @@ class Recombiner:
         members = [new, *(item.member(at, len(part.words)) for item in grown.items)]
         return self._orders.agree(grown.place.kind, source, members, new)
 
-    def _fitting_parts(self, kind: Kind, before: str, after: str) -> list[Part]:
-        """The parts of a kind whose phrases training has between two words, as far as bigrams say."""
-        key = kind, before, after
-        if key not in self._fitting:
-            bigrams = self._ngrams.bigrams
-            self._fitting[key] = [
-                part
-                for (first, last), parts in self._parts[kind].items()
-                if (before, first) in bigrams and (last, after) in bigrams
-                for part in parts
-            ]
-        return self._fitting[key]
-
     def _replaced(
         self, pair: Pair, places: Sequence[Place], place: Place, part: Part, source: tuple[str, ...]
     ) -> Units | None:
         """The units with another part in a place."""
+        decides = self._deciding & {*place.part(pair).function_words, *part.function_words}
         if place.kind[0] == "subtree":  # other function words could change the order of what it is part of
-            if self._deciding & {*place.part(pair).function_words, *part.function_words}:
-                return None
-            if not self._keep_order(places, place, part, source):
+            if decides or not self._keep_order(places, place, part, source):
                 return None
         else:
             others = [one for one in neighbours(places, place.kind, place.chain) if one.start != place.start]
+            if decides and isinstance(self._programs, Programs) and len(others) + 1 < place.items:
+                return None
             new = part.member(place.rank, place.first)
             moved = len(part.words) - (place.last - place.first)
             members = [new, *(one.member(place.last, moved) for one in others)]
@@ -291,6 +279,8 @@ class Recombiner:
         chain = [one.member(at, len(part.words)) for one in neighbours(places, place.kind, place.chain)]
         if not self._orders.agree(place.kind, source, [new, *chain], new):
             return None
+        if isinstance(self._programs, Programs) and len(chain) < place.items:
+            return None  # nobody knows where the others stand
         if place.kind[0] == "modifier" and self._orders.are_ambiguous(place.kind, source, chain, new):
             return None
         if place.kind[0] == "item":
