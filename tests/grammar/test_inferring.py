@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ftor.grammar import Grammar, GrammarError
-from ftor.grammar.inferred_rules import Spelling
+from ftor.grammar.inferred_rules import RowKind, Spelling
 from ftor.grammar.inferring import count_programs, infer
 from ftor.grammar.unit_slots import UnitSlots
 
@@ -66,7 +66,8 @@ def test_lists_are_recursive():
 def test_lists_are_no_shorter_than_those_of_training(least, separator):
     """Few lists say nothing, five that none is empty, twenty that each has two items."""
     parts = ["and(", 0, ")"]
-    spelling = Spelling(lambda unit: parts if unit == "and(" else [unit], lambda unit, slot: False, separator)
+    row = RowKind("List", separator)
+    spelling = Spelling(lambda unit: parts if unit == "and(" else [unit], lambda unit, slot: row, separator)
     for count, expected in ((2, 0), (5, min(least, 1)), (20, least)):
         programs = [["and(", *["all"] * size, ")"] for size in [least, *[least + 1] * (count - 1)]]
         in_units = Grammar.parse(infer(programs, UNITS))

@@ -71,3 +71,12 @@ def test_what_chance_would_have_put_there_is_missing():
     assert is_missing(50, 10, 100, 5)
     assert not is_missing(50, 9, 100, 5)
     assert not is_missing(0, 0, 0, 5)
+
+
+def test_a_list_in_itself_is_excluded_where_training_has_none():
+    units = UnitSlots({"list": ".", "and(": "*", "not": ".", "or(": "*"}, ")")
+    one = [("cup",), ("pot",), ("not", "or(", "cup", "pot", ")"), ("or(", "pot", "cup", ")")]
+    both = [("and(", *first, *second, ")") for first, second in product(one, one)]
+    grammar = Grammar.parse(infer([("list", *some) for some in (*one, *both)] * 8, units))
+    assert grammar.accepts("list and( cup not or( cup pot ) or( pot cup ) cup )".split())
+    assert not grammar.accepts("list and( cup and( cup pot ) )".split())

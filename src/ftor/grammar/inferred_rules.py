@@ -104,11 +104,10 @@ class InferredRules:
         }
         self._narrow: dict[tuple[Place, frozenset[str]], str] = {}  # types without what is never nested
         for place in sorted(place for place, heads in types.missing.items() if heads):
-            if slots[place] == SLOT:
-                key = type_of[place], types.missing[place]
-                if key not in self._narrow:
-                    self._narrow[key] = free.free(f"{self._names[key[0]]}In{camel(labels[place])}")
-                self._slot_names[place] = self._narrow[key]
+            key = type_of[place], types.missing[place]
+            if key not in self._narrow:
+                self._narrow[key] = free.free(f"{self._names[key[0]]}In{camel(labels[place])}")
+            self._slot_names[place] = self._narrow[key] + _suffix(place, slots[place], spelling)
         kinds = sorted(set(types.ordered.values()))
         self._objects = {kind: free.free(_record_name(found.records.kinds[kind])) for kind in kinds}
         self._slot_names |= {place: self._objects[kind] for place, kind in types.ordered.items()}
@@ -168,7 +167,7 @@ class InferredRules:
     def _list_rules(self) -> list[str]:
         types = self._types
         rests = [place for place, kind in types.slots.items() if kind == REST]
-        lists = {self._slot_names[place]: types.type_of[place] for place in rests}
+        lists = {self._slot_names[place]: place for place in rests}
         sizes: dict[str, Counter[int]] = {name: Counter() for name in lists}
         for (place, size), count in self._found.sizes.items():
             if types.slots[place] == REST:
@@ -177,7 +176,9 @@ class InferredRules:
         end = quoted(self._units.close) if self._spelling is None else "()"
         lines: list[str] = []
         for name, place in sorted(lists.items()):
-            item = self._names[place] if types.fillers[place] else None
+            kind = types.type_of[place]
+            name_of_item = self._narrow.get((kind, types.missing.get(place, frozenset())), self._names[kind])
+            item = name_of_item if types.fillers[kind] else None
             rules = _list_rules(name, item, _least(sizes[name]), end, separators[name])
             lines += [*rules, ""]
         return lines

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from ftor.grammar.naming import Place
-from ftor.grammar.unit_slots import UnitSlots
+from ftor.grammar.unit_slots import SLOT, UnitSlots
 
 EXPECTED = 20.0
 """A grammar excludes what chance would have put there so often. Half of its programs may be recombined."""
@@ -33,7 +33,7 @@ def never_nested(
 
     Only functions with arguments of their own type count, in arguments of each other: other units tell what
     is said, not how it nests. A function is kept out of an argument of its own only if it fills another one,
-    so that chains can grow.
+    so that chains can grow. A list needs no chains.
 
     Args:
         counts: how often each unit fills each slot.
@@ -58,7 +58,10 @@ def never_nested(
 
     def is_excluded(place: Place, function: str) -> bool:
         kind, argument = type_of[place], units.argument(place)
-        if function in seen[kind, argument] or (function == argument[0] and (kind, function) not in nested):
+        if function in seen[kind, argument]:
+            return False
+        is_chain = function == argument[0] and units.of(place[0])[place[1]] == SLOT
+        if is_chain and (kind, function) not in nested:
             return False
         return is_missing(arguments[kind, argument], heads[kind, function], totals[kind], EXPECTED)
 
