@@ -1,0 +1,70 @@
+"""Words stand for each other, with their tokens, where all of training agrees."""
+
+from itertools import product
+from random import Random
+
+import pytest
+
+from ftor.text.reading import Pair
+from ftor.text.recombining import recombined
+from ftor.text.recombining.swapping import Swaps
+
+VERBS = {"dip": "DIP", "wave": "ARMS", "stomp": "STAMP", "turn": ""}
+SIDES = {"left": "L", "right": "R"}
+TIMES = {"": 1, "twice": 2, "thrice": 3}
+
+
+def clause(text):
+    words = text.split()
+    side = SIDES[words[1]] if len(words) > 1 and words[1] in SIDES else ""
+    return f" {side} {VERBS[words[0]]}" * TIMES.get(words[-1], 1)
+
+
+def meaning(source):
+    """`dip left twice after wave`: what comes after is first."""
+    return tuple("".join(clause(part) for part in reversed(source.split(" after "))).split())
+
+
+CLAUSES = [
+    " ".join(filter(None, parts))
+    for parts in product(VERBS, ("", *SIDES), TIMES)
+    if parts[:2] != ("turn", "")
+]
+HELD_OUT = {one for one in CLAUSES if one.startswith("wave") and one.endswith("thrice")}
+
+
+def pairs_of(sources):
+    return [Pair(tuple(source.split()), meaning(source), line) for line, source in enumerate(sources, 1)]
+
+
+@pytest.fixture(scope="module")
+def training():
+    known = [one for one in CLAUSES if one not in HELD_OUT]
+    both = [f"{one} after {other}" for one, other in product(known, known)]
+    return pairs_of([*known, *Random(0).sample(both, 250)])
+
+
+def test_made_pairs_are_right_and_have_clauses_that_training_lacks(training):
+    made = recombined(training, None, 300, seed=0, iterations=20)
+    assert len(made) > 200
+    for pair in made:
+        assert pair.target == meaning(" ".join(pair.source))
+    new = {one for pair in made for one in " ".join(pair.source).split(" after ")} & HELD_OUT
+    assert len(new) >= 2
+
+
+def test_words_without_a_token_and_words_of_the_sentence_are_left_alone(training):
+    swaps, random = Swaps(training), Random(0)
+    for source in ("turn left thrice", "dip after wave after stomp"):
+        (pair,) = pairs_of([source])
+        found = {swaps.drawn(pair, random) for _ in range(50)} - {None}
+        for new in found:
+            assert new.target == meaning(" ".join(new.source))
+            assert "turn" in new.source or source.startswith("dip")
+
+
+def test_words_that_differ_in_two_ways_are_no_swap(training):
+    """A second meaning of a word is seen, although most sentences show the first one."""
+    odd = [Pair(("dip", "now"), ("DIP",), 1), Pair(("stomp", "now"), ("STOP",), 2)]
+    assert Swaps(training)._swaps["dip"]
+    assert {swap.other for swap in Swaps([*training, *odd])._swaps["dip"]} == {"wave"}
