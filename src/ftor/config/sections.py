@@ -6,7 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 Tokenizer = Literal["whitespace", "english"]
 Aligner = Literal["ibm1", "poisson", "sparse", "anchored"]
-Programs = Literal["none", "auto", "s-expression", "calls", "funql", "json", "prefix", "tokens", "grammar"]
+Programs = Literal[
+    "none", "auto", "s-expression", "calls", "funql", "json", "prefix", "tokens", "pieces", "grammar"
+]
 
 
 FORMS = (

@@ -10,6 +10,7 @@ from ftor.text.linking import named_apart
 from ftor.text.programs.codec import Programs
 from ftor.text.programs.lexing import ProgramError
 from ftor.text.programs.names import neighbours_in_sources
+from ftor.text.programs.pieces import PIECES, PieceUnits
 from ftor.text.programs.rules import GRAMMAR, RuleUnits
 from ftor.text.programs.tokens import TOKENS, TokenUnits
 from ftor.text.programs.units import UnitSettings
@@ -25,7 +26,7 @@ TargetUnits = Programs | TokenUnits
 
 def read_units(values: Mapping[str, Any]) -> TargetUnits:
     """Read back what `to_dict` gave."""
-    kinds: dict[str, type[TargetUnits]] = {TOKENS: TokenUnits, GRAMMAR: RuleUnits}
+    kinds: dict[str, type[TargetUnits]] = {TOKENS: TokenUnits, PIECES: PieceUnits, GRAMMAR: RuleUnits}
     return kinds.get(values["notation"], Programs).from_dict(values)
 
 
@@ -54,7 +55,8 @@ class Learned:
     def __str__(self) -> str:
         if self.units is None:
             return f"plain tokens, because {self.problem}"
-        what = "tokens" if isinstance(self.units, TokenUnits) else f"programs ({self.units.notation})"
+        tokens = "pieces of tokens" if isinstance(self.units, PieceUnits) else "tokens"
+        what = tokens if isinstance(self.units, TokenUnits) else f"programs ({self.units.notation})"
         lengths = f"{self.length:.1f} units each, not {self.tokens:.1f} tokens"
         if self.length > self.tokens:  # as in JSON
             lengths += " (a token ends at a space, and can have several brackets, keys and words)"
@@ -81,7 +83,8 @@ def learn_programs(
     Targets of other splits that cannot be written cost only themselves: see `Learned.unwritable`.
 
     Args:
-        notation: the name of a notation, `AUTO`, `TOKENS` for targets that are no trees, or `GRAMMAR`.
+        notation: the name of a notation, `AUTO`, `GRAMMAR`, or for targets that are no trees `TOKENS` or
+            `PIECES`.
         splits: the pairs of "train" and of other files.
         settings: when units are joined.
         copying: whether the model copies. Words of sources then stay units of their own.
@@ -93,15 +96,16 @@ def learn_programs(
         notation = "prefix"
     train = splits["train"]
     copied = {word for pair in train for word in pair.source} if copying else set()
-    targets = [target_text(pair, notation in (TOKENS, GRAMMAR)) for pair in train]
+    targets = [target_text(pair, notation in (TOKENS, PIECES, GRAMMAR)) for pair in train]
     sentences = [pair.source for pair in train]
     units: TargetUnits
     try:
         if notation == GRAMMAR and grammar is not None:
             units = RuleUnits.learn_rules(targets, grammar, settings, named_apart(train, ITERATIONS))
-        elif notation == TOKENS:
+        elif notation in (TOKENS, PIECES):
             words = zip(sentences, map(str.split, targets), strict=True)
-            units = TokenUnits.learn(targets, settings, copied, neighbours_in_sources(words))
+            kind = PieceUnits if notation == PIECES else TokenUnits
+            units = kind.learn(targets, settings, copied, neighbours_in_sources(words))
         else:
             name = None if notation == AUTO else notation
             units = Programs.learn(

@@ -9,6 +9,7 @@ from ftor.datasets.folders import data_folders
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs, unwritable_targets
+from ftor.text.programs.pieces import PIECES, are_glued
 from ftor.text.programs.tokens import TOKENS
 from ftor.text.reading import Pair
 from ftor.tuning.look import copies, dev_and_test, linking, oddities, pretrained, sizes
@@ -20,6 +21,8 @@ MOST_PAIRS = 5000
 """From more pairs, programs are learnt from a sample, if that can write all of them. Training reads all."""
 SHORTER = 1.5
 """How many times shorter units make targets that are worth it."""
+GLUED, FEWER = 0.15, 0.3
+"""Tokens are read in pieces if such a share of them stands in one target only, and with pieces far less."""
 
 
 def look(
@@ -125,6 +128,8 @@ def _token_units(
     """Targets that are no programs: in units of tokens that come together, if that makes them far shorter."""
     train = splits["train"]
     finding = not_programs(train, {"data.programs": "none"})
+    if not finding.warning and are_glued([" ".join(pair.target) for pair in train], GLUED, FEWER):
+        return _piece_units(splits, copying)
     learned = learn_programs(TOKENS, splits, UnitSettings(), copying)
     if learned.units is None or finding.warning or learned.tokens < SHORTER * learned.length:
         return None, [finding]
@@ -133,6 +138,20 @@ def _token_units(
         f"{learned.length:.1f} units each, not {learned.tokens:.1f} tokens."
     )
     finding = Finding(kind="programs", text=text, settings={"data.programs": TOKENS})
+    return learned.units, [finding, *dev_and_test.unwritable(splits, learned.unwritable)]
+
+
+def _piece_units(
+    splits: Mapping[str, Sequence[Pair]], copying: bool
+) -> tuple[TargetUnits | None, list[Finding]]:
+    """Targets whose tokens are written together from parts that are far less rare."""
+    learned = learn_programs(PIECES, splits, UnitSettings(), copying)
+    text = (
+        "Many target tokens stand in one pair only, but their parts in more: "
+        f"numbers, words and marks are units of their own, {learned.length:.1f} each, "
+        f"not {learned.tokens:.1f} tokens."
+    )
+    finding = Finding(kind="programs", text=text, settings={"data.programs": PIECES})
     return learned.units, [finding, *dev_and_test.unwritable(splits, learned.unwritable)]
 
 

@@ -1,0 +1,96 @@
+"""Units of plain token targets whose tokens have several parts, such as `2009-12-19` and `14:30`."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Self
+
+from ftor.text.programs.lexing import ProgramError
+from ftor.text.programs.tokens import TokenUnits
+from ftor.text.programs.units import UnitSettings
+
+PIECES = "pieces"
+"""The name of the notation."""
+GLUE = "⁀"
+"""Stands where a piece is written beside another one without a space."""
+_PIECE = re.compile(r"\d+|[^\W\d_]+|[\W_]")
+
+
+class PieceUnits(TokenUnits):
+    """Numbers, words of letters and single marks. Those that always come together are one unit.
+
+    >>> units = PieceUnits.learn(["2009-12-19", "1999-01-19 or 2009-01-20"], UnitSettings(share=2))
+    >>> units.encode("2009-12-19")
+    ['2009', '⁀-⁀', '12', '⁀-⁀', '19']
+
+    The glue is at marks, so that words and numbers are those of the sentence and can be copied.
+    """
+
+    @classmethod
+    def learn(
+        cls,
+        targets: Sequence[str],
+        settings: UnitSettings | None = None,
+        copied: Collection[str] = (),
+        apart: Collection[tuple[str, str]] = (),
+    ) -> Self:
+        """See `TokenUnits.learn`. Raises `ProgramError` if a target has the glue in it."""
+        return super().learn([" ".join(pieces(target)) for target in targets], settings, copied, apart)
+
+    def encode(self, text: str) -> list[str]:
+        """The names of a target's units."""
+        return super().encode(" ".join(pieces(text)))
+
+    def spell(self, names: Iterable[str]) -> list[str]:
+        """The tokens of units. An unknown name is a piece, such as a word that was copied."""
+        text = " ".join(super().spell(names))
+        return re.sub(rf" ?{GLUE} ?{GLUE}? ?", "", text).split()
+
+    def size(self, names: Iterable[str]) -> int:
+        """The number of pieces that units stand for."""
+        return len(super().spell(names))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as lists and strings that JSON knows."""
+        return super().to_dict() | {"notation": PIECES}
+
+
+def pieces(text: str) -> list[str]:
+    """The pieces of the tokens of a text, with the glue at marks, or else before the second of two words."""
+    if GLUE in text:
+        raise ProgramError(f"it has {GLUE!r} in it")
+    found: list[str] = []
+    for token in text.split():
+        parts = _PIECE.findall(token)
+        before, after = [False] * len(parts), [False] * len(parts)
+        for place, (left, right) in enumerate(pairwise(parts)):
+            if _is_mark(left) and not _is_mark(right):
+                after[place] = True
+            else:
+                before[place + 1] = True
+        both = zip(before, parts, after, strict=True)
+        found += [f"{GLUE * start}{part}{GLUE * end}" for start, part, end in both]
+    return found
+
+
+def _is_mark(piece: str) -> bool:
+    return not piece[0].isalnum()
+
+
+def are_glued(targets: Sequence[str], rare: float, fewer: float) -> bool:
+    """Whether many tokens stand in one target only, and far fewer of their pieces do.
+
+    Args:
+        targets: the tokens of each, with spaces between them.
+        rare: the least share of tokens that stand in one target.
+        fewer: so many times as large is that share of their pieces at most.
+    """
+    share = _share_seen_once([target.split() for target in targets])
+    return share >= rare and _share_seen_once(list(map(pieces, targets))) <= fewer * share
+
+
+def _share_seen_once(targets: Sequence[Sequence[str]]) -> float:
+    counts: Mapping[str, int] = Counter(token for target in targets for token in {*target})
+    tokens = [token for target in targets for token in target]
+    return sum(counts[token] == 1 for token in tokens) / max(len(tokens), 1)
