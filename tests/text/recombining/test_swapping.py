@@ -1,5 +1,8 @@
 """Words stand for each other, with their tokens, where all of training agrees."""
 
+import os
+import subprocess
+import sys
 from itertools import product
 from random import Random
 
@@ -37,11 +40,15 @@ def pairs_of(sources):
     return [Pair(tuple(source.split()), meaning(source), line) for line, source in enumerate(sources, 1)]
 
 
-@pytest.fixture(scope="module")
-def training():
+def training_pairs():
     known = [one for one in CLAUSES if one not in HELD_OUT]
     both = [f"{one} after {other}" for one, other in product(known, known)]
     return pairs_of([*known, *Random(0).sample(both, 250)])
+
+
+@pytest.fixture(scope="module")
+def training():
+    return training_pairs()
 
 
 def test_made_pairs_are_right_and_have_clauses_that_training_lacks(training):
@@ -68,3 +75,22 @@ def test_words_that_differ_in_two_ways_are_no_swap(training):
     odd = [Pair(("dip", "now"), ("DIP",), 1), Pair(("stomp", "now"), ("STOP",), 2)]
     assert Swaps(training)._swaps["dip"]
     assert {swap.other for swap in Swaps([*training, *odd])._swaps["dip"]} == {"wave"}
+
+
+def test_made_pairs_do_not_depend_on_the_order_of_sets():
+    program = (
+        "from text.recombining.test_swapping import recombined, training_pairs\n"
+        "made = recombined(training_pairs(), None, 300, seed=0, iterations=2)\n"
+        "print([(pair.source, pair.target) for pair in made])"
+    )
+    made = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2", "3")
+    ]
+    assert len({*made}) == 1

@@ -85,7 +85,7 @@ def _interchangeable(pairs: Sequence[Pair]) -> Iterator[Swap]:
     """The words that differ alike in all sentences of training that differ in nothing else."""
     alike: defaultdict[Tokens, dict[str, Pair]] = defaultdict(dict)
     for pair in pairs:
-        for word in {*pair.source}:
+        for word in dict.fromkeys(pair.source):
             alike[tuple("" if one == word else one for one in pair.source)][word] = pair
     seen: defaultdict[tuple[str, str], Counter[tuple[str, str] | None]] = defaultdict(Counter)
     for by_word in alike.values():
