@@ -56,6 +56,10 @@ class Standings:
         """The worst score of a candidate."""
         return min(self.scores(name, seeds, epochs))
 
+    def mean(self, name: str, seeds: Sequence[int], epochs: int) -> float:
+        """The mean score of a candidate."""
+        return fmean(self.scores(name, seeds, epochs))
+
     def gain(self, name: str, epochs: int, before: int) -> float | None:
         """By how much a candidate is better than after fewer epochs. None if that is not known."""
         seed = self._plan.seed
