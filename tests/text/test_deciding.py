@@ -2,6 +2,8 @@
 
 from itertools import product
 
+import pytest
+
 from ftor.text.linking import link_words
 from ftor.text.reading import Pair
 
@@ -20,21 +22,27 @@ def mixer_pairs():
     return (gains + sends) * 2
 
 
-def words_of(pair, unit):
-    links = dict(zip(mixer_pairs(), link_words(mixer_pairs(), 30, closely=True), strict=True))[pair]
-    return {pair.source[word] for word in links.words([pair.target.index(unit)])}
-
-
-def test_a_word_that_decides_what_another_one_means_belongs_to_its_phrase():
+@pytest.fixture(scope="module")
+def phrases():
+    """The words of each unit, for each pair."""
     pairs = mixer_pairs()
-    for pair in pairs:
-        if pair.target[0] == "gain":
-            assert words_of(pair, pair.target[2]) >= {pair.source[0], pair.source[4]}
+    return {
+        pair: [{pair.source[word] for word in links.words([unit])} for unit in range(len(pair.target))]
+        for pair, links in zip(pairs, link_words(pairs, 30, closely=True), strict=True)
+    }
 
 
-def test_a_word_that_always_comes_with_a_unit_belongs_to_its_phrase():
-    pair = next(pair for pair in mixer_pairs() if pair.target[0] == "send")
-    assert words_of(pair, "send") == {"route", "to"}
+def test_a_word_that_decides_what_another_one_means_belongs_to_its_phrase(phrases):
+    gains = {pair: words for pair, words in phrases.items() if pair.target[0] == "gain"}
+    assert gains
+    for pair, words in gains.items():
+        assert words[2] >= {pair.source[0], pair.source[4]}
+
+
+def test_a_word_that_always_comes_with_a_unit_belongs_to_its_phrase(phrases):
+    sends = [words for pair, words in phrases.items() if pair.target[0] == "send"]
+    assert sends
+    assert all(words[0] == {"route", "to"} for words in sends)
 
 
 def test_a_token_that_stands_in_the_sentence_names_itself():

@@ -251,7 +251,7 @@ def _list_rules(name: str, item: str | None, least: int, end: str, separator: st
         more = f"{name}Rest" if least else name
         rules = [f"{more} -> {end} | {item} {more}"]
         return [f"{name} -> {' '.join([item] * least)} {more}", *rules] if least else rules
-    items = f"{item}Items"
+    items = f"{name}Items"
     first = [f"{end} | ", "", f"{item} {quoted(separator)} "][least]
     return [
         f"{name} -> {first}{items}",

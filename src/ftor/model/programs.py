@@ -24,6 +24,19 @@ def grammar_name(config: Config, programs: TargetUnits | None) -> str | None:
     return None if name == NONE or (name == INFER and not trees) else name
 
 
+def reads_dialects(config: Config) -> bool:
+    """Whether targets may be read in dialects of notations, and in pieces.
+
+    A grammar of the user's own is over the words of a notation, and knows neither, unless it says so: `n=` is
+    the name of an argument, and the unit `sequence(` begins the programs of a line.
+    """
+    name = config.decoding.grammar
+    if name is None or name in (INFER, NONE):
+        return True
+    words = Grammar.read(name).terminals
+    return any(word == "sequence(" or (word.endswith("=") and word[0].isalpha()) for word in words)
+
+
 def training_grammar(config: Config, pairs: Sequence[Pair], programs: TargetUnits | None) -> Grammar | None:
     """The grammar of a new model, inferred from the targets of its training pairs or read from a file."""
     name = grammar_name(config, programs)

@@ -11,7 +11,7 @@ from ftor.model.prediction import Prediction, error_record
 from ftor.serve.batching import Batcher, Record
 from ftor.serve.limits import Limits
 from ftor.serve.metrics import Metrics
-from ftor.text.programs.grammars.compiling import over_units
+from ftor.text.programs.grammars import over_units
 from ftor.text.reading import DataError
 
 NONE = "none"

@@ -10,15 +10,13 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 from typing import Literal
 
+from ftor.text.programs.units import JOINER
 from ftor.text.reading import Pair
-
-JOINER = "·"
-"""What stands between the parts of a unit."""
 
 LEAST = 6
 """A word must be seen with a unit so often."""
 DECIDED = 0.95
-"""Least share of a meaning beside a word that decides it. Without one its share is lower."""
+"""Beside a word that decides it, a meaning has at least this share. In all sentences no meaning has it."""
 COMPANION = 0.98
 """Least share of the pairs with a companion that have its unit."""
 RARE = 0.7

@@ -105,8 +105,8 @@ def link_words(pairs: Sequence[Pair], iterations: int, closely: bool = False) ->
     Args:
         pairs: with targets in units.
         iterations: of the aligner.
-        closely: whether a unit is also linked to the word that it is, if the sentence has it once, and to
-            the words beside. See `ftor.text.deciding`.
+        closely: whether a unit is also linked to the word that it is, if the sentence has it once, to a word
+            that names several units, and to the words beside: see `ftor.text.deciding`.
     """
     posteriors = poisson(pairs, iterations, start_token=True)
     both = Counter((word, unit) for pair in pairs for word in set(pair.source) for unit in set(pair.target))
@@ -120,7 +120,9 @@ def link_words(pairs: Sequence[Pair], iterations: int, closely: bool = False) ->
         lift = together * len(pairs) / (words[word] * units[unit])
         return lift >= LIFT or math.log(lift) >= INFORMATION * math.log(len(pairs) / together)
 
-    partners = _named_alike(pairs) | _partners(both, words, units, len(pairs))
+    partners = _partners(both, words, units, len(pairs))
+    if closely:
+        partners = _named_alike(pairs) | partners
 
     def link(pair: Pair, unit: str, word: int | None) -> int | None:
         if closely and pair.source.count(unit) == 1:
@@ -187,15 +189,14 @@ def _partners(
 
 
 def _named_alike(pairs: Sequence[Pair]) -> dict[str, str]:
-    """For units that differ in their number of arguments only, the word that stands as often as all of them.
+    """For units that differ in their number of arguments only, the word that is as frequent as they together.
 
     `hives` is such a word for `hives` and for `hives/1`. Neither of the two has it as a partner.
     """
     families = defaultdict[str, set[str]](set)
     for unit in {unit for pair in pairs for unit in pair.target}:
         families[without_arity(unit)].add(unit)
-    families = defaultdict(set, {name: units for name, units in families.items() if len(units) > 1})
-    name_of = {unit: name for name, units in families.items() for unit in units}
+    name_of = {unit: name for name, units in families.items() if len(units) > 1 for unit in units}
     words_of: dict[str, set[str]] = {}
     for pair in pairs:
         times = Counter(pair.source)
@@ -203,7 +204,9 @@ def _named_alike(pairs: Sequence[Pair]) -> dict[str, str]:
             equal = {word for word, number in times.items() if number == count}
             words_of[name] = words_of.get(name, equal) & equal
     with_word = Counter(word for pair in pairs for word in set(pair.source))
-    with_name = Counter(name for pair in pairs for name in {name_of.get(unit) for unit in pair.target})
+    with_name = Counter(
+        name for pair in pairs for name in {name_of[unit] for unit in pair.target if unit in name_of}
+    )
     found: dict[str, str] = {}
     for name, words in words_of.items():
         only = [word for word in words if with_word[word] == with_name[name] >= ALIKE]

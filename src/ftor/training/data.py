@@ -11,7 +11,7 @@ from ftor.datasets import DATASETS
 from ftor.datasets.splits import hold_out, load_splits
 from ftor.grammar import Grammar
 from ftor.model.model import Model
-from ftor.model.programs import INFER, NONE
+from ftor.model.programs import INFER, NONE, reads_dialects
 from ftor.reporting import Report, counted
 from ftor.text.aligning import ALIGNERS, common_token_positions, confident
 from ftor.text.comparing import looks_swapped, same_pairs
@@ -89,10 +89,8 @@ def load_training_data(
         files = {"train": _with_forms(splits.train, data), "dev": splits.dev or [], "test": splits.test}
         settings = UnitSettings(data.unit_share, data.unit_child_share, data.unit_count)
         grammar = _grammar_of_units(config)
-        dialects = config.decoding.grammar in (None, INFER, NONE)
-        learned = learn_programs(
-            data.programs, files, settings, config.model.copies, grammar, data.arity_of, dialects
-        )
+        how = grammar, data.arity_of, reads_dialects(config)
+        learned = learn_programs(data.programs, files, settings, config.model.copies, *how)
         learned.tell(report, splits.paths)
         programs, unwritable = learned.units, set(learned.unwritable.get("dev", ()))
     if programs is not None:

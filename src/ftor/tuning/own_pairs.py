@@ -18,7 +18,7 @@ from ftor.jobs import run_jobs
 from ftor.jobs.loop import Board, LineBoard
 from ftor.jobs.processes import Processes, cores
 from ftor.model.folder import reader_of
-from ftor.model.programs import INFER, NONE
+from ftor.model.programs import INFER, NONE, reads_dialects
 from ftor.reporting import SILENT, Report, counted
 from ftor.text.programs import UnitSettings
 from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs
@@ -125,13 +125,13 @@ def plan_race(request: Request, folder: Path, report: Report, data_folder: Path 
     train, dev, test = pairs["train"], pairs.get("dev", []), pairs.get("test", [])
     race = folder / RACE_FOLDER
     race.mkdir(parents=True, exist_ok=True)
-    arities = config.data.arity_of
-    found = look(train, dev, test, data_folder, arities)
+    arities, dialects = config.data.arity_of, reads_dialects(config)
+    found = look(train, dev, test, data_folder, arities, dialects)
     found = _with_first_pretrained(found, race / "pretrained.json")
     some = allowed(found, request.overrides)
     costs, wanted = _costs(request, found, list(some.values())), _wanted_epochs(found, request)
     write_text(race / "request.json", request.model_dump_json(indent=2) + "\n")
-    programs = _units(found, train, arities)
+    programs = _units(found, train, arities, dialects)
     encoded = list(train) if programs is None else encode_pairs(programs, train)
     usable = _short_enough(encoded, found)
     train, encoded = [train[i] for i in usable], [encoded[i] for i in usable]
@@ -243,13 +243,16 @@ def _wanted_epochs(found: Look, request: Request) -> int:
     return int(found.settings["training.epochs"])
 
 
-def _units(found: Look, pairs: Sequence[Pair], arities: Mapping[str, int] | None) -> TargetUnits | None:
+def _units(
+    found: Look, pairs: Sequence[Pair], arities: Mapping[str, int] | None, dialects: bool
+) -> TargetUnits | None:
     """The units of targets that are programs."""
     notation = str(found.settings["data.programs"])
     if notation == "none":
         return None
     copying = bool(found.settings.get("model.copying"))
-    return learn_programs(notation, {"train": pairs}, UnitSettings(), copying, arities=arities).units
+    splits = {"train": pairs}
+    return learn_programs(notation, splits, UnitSettings(), copying, None, arities, dialects).units
 
 
 def _costs(request: Request, found: Look, some: Sequence[Candidate]) -> Costs:

@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ftor.config import Config
 from ftor.grammar import Grammar, GrammarError
+from ftor.model.programs import reads_dialects
 from ftor.text.programs import Dialect, ProgramError, Programs, UnitSettings, find_notation, learn
 from ftor.text.programs.grammars import in_notation, inferred_grammar, over_units
 from ftor.text.programs.grammars.targets import read_targets
+from ftor.text.programs.lexing import possible_dialects
 from ftor.text.programs.pairs import encode_pairs, learn_programs
 from ftor.text.reading import Pair
 
@@ -42,7 +45,7 @@ def test_calls_with_keys_come_back(texts):
 
 @given(
     st.lists(st.lists(calls(VALUES), min_size=1, max_size=3), min_size=1, max_size=4),
-    st.sampled_from(["; ", ";", " ; ", ", ", ",", " ", ""]),
+    st.sampled_from(["; ", ";", " ; ", ", ", ",", " "]),
     st.booleans(),
 )
 def test_several_calls_in_a_line_come_back(lines, between, ends):
@@ -87,6 +90,9 @@ def test_one_program_in_each_line_is_no_sequence():
         ["f(a); ; g(b)", "f(a)"],
         ["f(a); g(b);", "f(a)"],
         ["; f(a)"],
+        ["(1+2)*(3+4)", "(1+2)"],
+        ["sin(x)*cos(y)", "f(a)(b)"],
+        ["f(a), g(b)", "f(c)", "none"],
     ],
 )
 def test_sentences_and_broken_lines_are_no_programs(targets):
@@ -118,6 +124,18 @@ def test_what_is_no_key_is_an_atom():
     assert programs.encode("f(x=)") == ["f/1", "x="]
 
 
+def test_new_neighbours_have_the_space_of_others():
+    programs = Programs.learn(
+        ["book(x, y); go(a)", "book(city=x)"], settings=UnitSettings(share=2, child_share=2)
+    )
+    units = ["sequence(", "book/2", "x", "city=", "y", "book/1", "city=", "x", ")"]
+    assert programs.decode(units) == "book(x, city=y); book(city=x)"
+
+
+def test_looking_for_keys_takes_no_longer_in_long_words():
+    assert possible_dialects("calls", ["x" * 200_000]) == possible_dialects("calls", ["x"])
+
+
 def test_deep_and_long_lines():
     deep = f"{'f(' * 10_000}a{')' * 10_000}; g(b)"
     long = "; ".join(["f(x=a)"] * 10_000)
@@ -133,7 +151,7 @@ def pairs_of(targets):
 
 
 STATEMENTS = {
-    ";": ["f(a, n=1); g(b, c)", "g(b, a)", "f(b, n=2); f(a, n=1); g(a, b)"],
+    ";": ["f(a, n=1); g(b, c)", "g(b, a)", "f(b, n=2); f(a, n=1); g(a, b)", "g([f(a, n=1), f(b, n=2)], b)"],
     ",": ["f(a), g(b, c)", "g(b, a)", "f(b), f(a), g(a, b)"],
     "": ["(f a) (g b c)", "(g b a)", "(f b) (f a) (g a b)"],
 }
@@ -162,6 +180,19 @@ def test_a_grammar_over_the_notation_of_several_programs_is_refused():
     programs = Programs.learn(STATEMENTS[";"])
     with pytest.raises(GrammarError, match="several programs in a line"):
         over_units(Grammar.parse("S -> 'f' '(' 'a' ')' ';' 'f' '(' 'a' ')'"), programs)
+
+
+def test_a_grammar_over_the_notation_knows_names_of_arguments(tmp_path):
+    targets = ["f(a, n=1)", "f(b, n=2)", "g(f(a, n=1), b)", "f(b, n=1)", "g(f(b, n=2), a)"] * 3
+    programs = Programs.learn(targets)
+    units = encode_pairs(programs, pairs_of(targets))
+    grammar = inferred_grammar(units, programs, original=True)
+    compiled = over_units(Grammar.parse(grammar), programs)
+    assert all(compiled.accepts(pair.target) for pair in units)
+    (tmp_path / "own.cfg").write_text(grammar)
+    assert reads_dialects(Config.load("programs", [f"decoding.grammar={tmp_path / 'own.cfg'}"]))
+    (tmp_path / "own.cfg").write_text("S -> 'f' '(' 'n=1' ')'")
+    assert not reads_dialects(Config.load("programs", [f"decoding.grammar={tmp_path / 'own.cfg'}"]))
 
 
 def test_a_grammar_of_the_user_knows_no_dialect():

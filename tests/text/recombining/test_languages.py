@@ -156,8 +156,7 @@ def sale(source):
         return json.dumps(
             {"type": "ask", "lot": numbers[0], "by": words[-2], "via": via, "least": numbers[1]}
         )
-    record = {"type": "sell", "lot": numbers[0], "by": words[0], "price": numbers[1], "via": via}
-    return json.dumps({"type": "sell", "price": numbers[1], **record})
+    return json.dumps({"type": "sell", "price": numbers[1], "lot": numbers[0], "by": words[0], "via": via})
 
 
 def sale_sentence(draw):

@@ -74,13 +74,18 @@ def lex(name: str, text: str, dialect: Dialect = PLAIN) -> tuple[list[Lexeme], l
     spaces = [space for *_, space in matches]
     if len("".join(spaces)) + sum(len(lexeme) for _, lexeme in lexemes) != len(text):
         raise ProgramError("it has a character that the notation does not know")
-    return (lexemes, spaces) if dialect.between is None else _with_ends(lexemes, spaces, dialect.between)
+    return (
+        (lexemes, spaces) if dialect.between is None else _with_ends(name, lexemes, spaces, dialect.between)
+    )
 
 
 def _with_ends(
-    lexemes: Sequence[Lexeme], spaces: Sequence[str], between: str
+    name: str, lexemes: Sequence[Lexeme], spaces: Sequence[str], between: str
 ) -> tuple[list[Lexeme], list[str]]:
-    """The same with what stands between programs in a class of its own: the space may differ there."""
+    """The same with what stands between programs in a class of its own: the space may differ there.
+
+    Calls with nothing else between them need a space: `(1+2)*(3+4)` and `f(a)(b)` are no two programs.
+    """
     found: list[Lexeme] = []
     after: list[str] = []
     depth = 0
@@ -92,7 +97,7 @@ def _with_ends(
             found.append((BETWEEN, text))
         else:
             found.append((kind, text))
-            if not between and place < len(lexemes):
+            if not between and place < len(lexemes) and (space or name != "calls"):
                 found.append((BETWEEN, ""))
                 after.append("")
         after.append(space)
@@ -103,7 +108,7 @@ def possible_dialects(name: str, texts: Sequence[str]) -> list[Dialect]:
     """The dialects that texts in a notation may have, the most likely one first."""
     keys, marks = [False], list[str]()
     if name == "calls":
-        keys = [True, False] if any(re.search(_KEY, text) for text in texts) else keys
+        keys = [True, False] if any(re.search(rf"(?<![\w.-]){_KEY}", text) for text in texts) else keys
         marks = [",", ""]
     elif name == "s-expression":
         marks = [""]

@@ -61,9 +61,18 @@ class Notation:
         for (before, _), (after, text) in pairwise(lexemes):
             space = spacing.get((before, after))
             if space is None:  # training never showed the two side by side
+                space = self._space_of_others(before, after)
+            if space is None:
                 space = " " if before == after == "atom" else usual
             parts += (space, text)
         return "".join(parts)
+
+    def _space_of_others(self, before: str, after: str) -> str | None:
+        """The space where an atom stands for a key, or anything after what is between programs."""
+        atoms = tuple("atom" if kind == "key" else kind for kind in (before, after))
+        if before == BETWEEN:
+            return next((space for (kind, _), space in self.spacing.items() if kind == BETWEEN), None)
+        return self.spacing.get((atoms[0], atoms[1]))
 
     def words(self, program: Sequence[Node]) -> list[str]:
         """The brackets, separators and atoms of a program, one by one."""

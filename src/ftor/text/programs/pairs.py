@@ -10,8 +10,8 @@ from ftor.text.linking import named_apart
 from ftor.text.programs.codec import Programs
 from ftor.text.programs.lexing import ProgramError
 from ftor.text.programs.names import neighbours_in_sources
-from ftor.text.programs.pieces import PIECES, PieceUnits
 from ftor.text.programs.rules import GRAMMAR, RuleUnits
+from ftor.text.programs.token_pieces import PIECES, PieceUnits, pieces
 from ftor.text.programs.tokens import TOKENS, TokenUnits
 from ftor.text.programs.units import UnitSettings
 from ftor.text.reading import Pair, listed_problems
@@ -103,8 +103,8 @@ def learn_programs(
         if notation == GRAMMAR and grammar is not None:
             units = RuleUnits.learn_rules(targets, grammar, settings, named_apart(train, ITERATIONS))
         elif notation in (TOKENS, PIECES):
-            words = zip(sentences, map(str.split, targets), strict=True)
-            kind = PieceUnits if notation == PIECES else TokenUnits
+            kind, split = (PieceUnits, pieces) if notation == PIECES else (TokenUnits, str.split)
+            words = zip(sentences, map(split, targets), strict=True)
             units = kind.learn(targets, settings, copied, neighbours_in_sources(words))
         else:
             name = None if notation == AUTO else notation

@@ -84,7 +84,10 @@ class _Line:
     def add(self, is_leaf: bool) -> None:
         """A program has ended."""
         if self.between is not None and self.done > self.marks:
-            raise ProgramError(f"no {self.between or 'bracket'!r} between two programs")
+            what = (
+                f"no {self.between!r} between two programs" if self.between else "no brackets around a word"
+            )
+            raise ProgramError(what)
         self.done += 1
         self.leaves += is_leaf
 
@@ -105,7 +108,7 @@ class _Line:
         if self.marks != self.done - (not self.ends):
             raise ProgramError(f"{self.between!r} {'is missing' if self.ends else 'stands'} at the end")
         if self.leaves and self.between != ";":  # as in a sentence with brackets
-            raise ProgramError("words stand between programs")
+            raise ProgramError("a word outside of brackets, where only ';' between programs allows one")
         return [Node("sequence", self.between, self.done), *program]
 
 

@@ -280,7 +280,7 @@ class Recombiner:
         if not self._orders.agree(place.kind, source, [new, *chain], new):
             return None
         if isinstance(self._programs, Programs) and len(chain) < place.items:
-            return None  # nobody knows where the others stand
+            return None  # an item without a phrase of its own may stand anywhere
         if place.kind[0] == "modifier" and self._orders.are_ambiguous(place.kind, source, chain, new):
             return None
         if place.kind[0] == "item":

@@ -19,6 +19,9 @@ LEAST = 10
 WORDS_AT_A_PLACE = 30
 """At most so many words that can stand in one place are compared. A place with more has names."""
 
+LONGEST = 50
+"""Sentences of more words are not compared."""
+
 Tokens = tuple[str, ...]
 
 
@@ -55,21 +58,30 @@ class Swaps:
 
     def drawn(self, pair: Pair, random: Random) -> Pair | None:
         """A pair with one other word, if there is one."""
-        possible = [new for word in dict.fromkeys(pair.source) for new in self._of(pair, word)]
-        return random.choice(possible) if possible else None
+        possible = [swap for word in dict.fromkeys(pair.source) for swap in self._of(pair, word)]
+        while possible:
+            new = self._with(pair, possible.pop(random.randrange(len(possible))))
+            if new is not None:
+                return new
+        return None
 
-    def _of(self, pair: Pair, word: str) -> Iterator[Pair]:
+    def _of(self, pair: Pair, word: str) -> Iterator[Swap]:
+        """The swaps of a word whose tokens stand for it alone."""
         others = {*pair.source} - {word}
         for swap in self._swaps.get(word, ()):
             has_other = swap.other in others or swap.new in pair.target
-            if has_other or any(swap.token in self._always[other] for other in others):
-                continue
-            source = tuple(swap.other if one == word else one for one in pair.source)
-            words = (BOUNDARY, *source, BOUNDARY)
-            places = [place for place, one in enumerate(words) if one == swap.other]
-            if all({words[at - 1 : at + 1], words[at : at + 2]} <= self._bigrams for at in places):
-                target = tuple(swap.new if token == swap.token else token for token in pair.target)
-                yield replace(pair, source=source, target=target, target_text="")
+            if not has_other and not any(swap.token in self._always[other] for other in others):
+                yield swap
+
+    def _with(self, pair: Pair, swap: Swap) -> Pair | None:
+        """The pair with the other word, if training has the words beside it so, too."""
+        source = tuple(swap.other if word == swap.word else word for word in pair.source)
+        words = (BOUNDARY, *source, BOUNDARY)
+        places = [place for place, word in enumerate(words) if word == swap.other]
+        if any({words[at - 1 : at + 1], words[at : at + 2]} - self._bigrams for at in places):
+            return None
+        target = tuple(swap.new if token == swap.token else token for token in pair.target)
+        return replace(pair, source=source, target=target, target_text="")
 
 
 def _always(pairs: Sequence[Pair]) -> dict[str, set[str]]:
@@ -84,7 +96,7 @@ def _always(pairs: Sequence[Pair]) -> dict[str, set[str]]:
 def _interchangeable(pairs: Sequence[Pair]) -> Iterator[Swap]:
     """The words that differ alike in all sentences of training that differ in nothing else."""
     alike: defaultdict[Tokens, dict[str, Pair]] = defaultdict(dict)
-    for pair in pairs:
+    for pair in (pair for pair in pairs if len(pair.source) <= LONGEST):
         for word in dict.fromkeys(pair.source):
             alike[tuple("" if one == word else one for one in pair.source)][word] = pair
     seen: defaultdict[tuple[str, str], Counter[tuple[str, str] | None]] = defaultdict(Counter)

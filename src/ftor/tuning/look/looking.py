@@ -9,7 +9,7 @@ from ftor.datasets.folders import data_folders
 from ftor.text.lengths import length_bound, longer_side
 from ftor.text.programs import Programs, UnitSettings
 from ftor.text.programs.pairs import AUTO, TargetUnits, encode_pairs, learn_programs, unwritable_targets
-from ftor.text.programs.pieces import PIECES, are_glued
+from ftor.text.programs.token_pieces import PIECES, are_glued
 from ftor.text.programs.tokens import TOKENS
 from ftor.text.reading import Pair
 from ftor.tuning.look import copies, dev_and_test, linking, oddities, pretrained, sizes
@@ -21,8 +21,9 @@ MOST_PAIRS = 5000
 """From more pairs, programs are learnt from a sample, if that can write all of them. Training reads all."""
 SHORTER = 1.5
 """How many times shorter units make targets that are worth it."""
-GLUED, FEWER = 0.15, 0.3
-"""Tokens are read in pieces if such a share of them stands in one target only, and with pieces far less."""
+RARE, LEFT = 0.15, 0.3
+"""Tokens are read in pieces if at least the share RARE of them stands in one target only, and at most LEFT
+times that share of the pieces does."""
 
 
 def look(
@@ -31,6 +32,7 @@ def look(
     test: Sequence[Pair] = (),
     data_folder: Path | None = None,
     arities: Mapping[str, int] | None = None,
+    dialects: bool = True,
 ) -> Look:
     """Look at pairs: what they are like, what is odd about them, and which settings follow.
 
@@ -40,20 +42,22 @@ def look(
             setting follows from test pairs.
         data_folder: where a pretrained encoder and vectors are, if not in the usual folders.
         arities: the number of arguments of each symbol of prefix order that takes some, if they are known.
+        dialects: whether targets may be read in dialects of notations, and in pieces. A user's own grammar of
+            tokens knows neither: see `ftor.model.programs.reads_dialects`.
     """
     data_folders(data_folder)  # raises if it does not exist
     some = train[:: math.ceil(len(train) / MOST_PAIRS)]
     splits: dict[str, Sequence[Pair]] = {"train": some, "dev": dev, "test": test}
-    programs, program_findings = _programs(splits, copying=True, arities=arities)
+    programs, program_findings = _programs(splits, copying=True, arities=arities, dialects=dialects)
     if programs is not None and len(some) < len(train) and unwritable_targets(programs, train):
         splits["train"] = train  # pairs that the sample lacks are no programs, or written in another way
-        programs, program_findings = _programs(splits, copying=True, arities=arities)
+        programs, program_findings = _programs(splits, copying=True, arities=arities, dialects=dialects)
     all_units = _units(programs, train)
     counts = copies.CopyCounts(_without_long(all_units))
     part: Part = "token" if programs is None else "unit"
     copying = copies.decide(counts, copies.NeededLater.of(counts, _units(programs, dev)), part)
     if programs is not None and not copying.finding.settings.get("model.copying"):
-        programs, program_findings = _programs(splits, copying=False, arities=arities)
+        programs, program_findings = _programs(splits, copying=False, arities=arities, dialects=dialects)
         all_units = _units(programs, train)
     bound = length_bound(all_units)
     train_units = _without_long(all_units)
@@ -106,12 +110,12 @@ def look(
 
 
 def _programs(
-    splits: Mapping[str, Sequence[Pair]], copying: bool, arities: Mapping[str, int] | None
+    splits: Mapping[str, Sequence[Pair]], copying: bool, arities: Mapping[str, int] | None, dialects: bool
 ) -> tuple[TargetUnits | None, list[Finding]]:
     """How targets are read as programs, if they are, and what that gives."""
-    learned = learn_programs(AUTO, splits, UnitSettings(), copying, arities=arities)
+    learned = learn_programs(AUTO, splits, UnitSettings(), copying, arities=arities, dialects=dialects)
     if learned.units is None and not learned.unexpected:
-        return _token_units(splits, copying)
+        return _token_units(splits, copying, dialects)
     is_tokens = learned.units is None and arities is None  # arities have no use with "none"
     finding = Finding(
         kind="programs",
@@ -123,12 +127,12 @@ def _programs(
 
 
 def _token_units(
-    splits: Mapping[str, Sequence[Pair]], copying: bool
+    splits: Mapping[str, Sequence[Pair]], copying: bool, dialects: bool
 ) -> tuple[TargetUnits | None, list[Finding]]:
     """Targets that are no programs: in units of tokens that come together, if that makes them far shorter."""
     train = splits["train"]
     finding = not_programs(train, {"data.programs": "none"})
-    if not finding.warning and are_glued([" ".join(pair.target) for pair in train], GLUED, FEWER):
+    if dialects and not finding.warning and are_glued([" ".join(pair.target) for pair in train], RARE, LEFT):
         return _piece_units(splits, copying)
     learned = learn_programs(TOKENS, splits, UnitSettings(), copying)
     if learned.units is None or finding.warning or learned.tokens < SHORTER * learned.length:
@@ -147,9 +151,8 @@ def _piece_units(
     """Targets whose tokens are written together from parts that are far less rare."""
     learned = learn_programs(PIECES, splits, UnitSettings(), copying)
     text = (
-        "Many target tokens stand in one pair only, but their parts in more: "
-        f"numbers, words and marks are units of their own, {learned.length:.1f} each, "
-        f"not {learned.tokens:.1f} tokens."
+        "Many target tokens stand in one pair only, but their numbers, words and marks in more. "
+        f"These pieces are units: {learned.length:.1f} per target instead of {learned.tokens:.1f} tokens."
     )
     finding = Finding(kind="programs", text=text, settings={"data.programs": PIECES})
     return learned.units, [finding, *dev_and_test.unwritable(splits, learned.unwritable)]

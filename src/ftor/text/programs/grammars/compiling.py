@@ -15,11 +15,8 @@ from ftor.grammar.writing import quoted
 from ftor.text.programs.codec import CLOSE_NAME, Programs
 from ftor.text.programs.grammars.phrases import Form, PhraseRules, words_of
 from ftor.text.programs.grammars.pieces import Pieces
-from ftor.text.programs.grammars.tokens import grammar_over_units
 from ftor.text.programs.grammars.unknown_heads import alternatives_without_units
-from ftor.text.programs.pairs import TargetUnits
 from ftor.text.programs.parsing import CLOSING, NAME_KINDS
-from ftor.text.programs.tokens import TokenUnits
 from ftor.text.programs.units import ANY, Symbol, Unit, unit_of
 
 Pattern = tuple[str | int, ...]
@@ -39,15 +36,6 @@ class Row:
 
 Body = list["str | Words | Form | Row"]
 """One alternative over units: names of units, `ANY_WORD`, types and rows."""
-
-
-def over_units(grammar: Grammar, programs: TargetUnits | None) -> Grammar:
-    """A grammar over the tokens of targets as a grammar over the units that they are written in, if any."""
-    if programs is None:
-        return grammar
-    if isinstance(programs, TokenUnits):
-        return grammar_over_units(grammar, programs.units)
-    return compiled(grammar, programs)
 
 
 def compiled(grammar: Grammar, programs: Programs) -> Grammar:

@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ftor.grammar import Grammar, GrammarError
 from ftor.text.programs import ProgramError, UnitSettings
+from ftor.text.programs.grammars import over_units
 from ftor.text.programs.pairs import encode_pairs, learn_programs, read_units
-from ftor.text.programs.pieces import GLUE, PieceUnits, are_glued
+from ftor.text.programs.token_pieces import GLUE, PieceUnits, are_glued, pieces
 from ftor.text.reading import Pair
 from ftor.tuning.look import look
 
@@ -39,6 +41,22 @@ def test_words_and_numbers_have_no_glue():
 def test_the_glue_cannot_be_read():
     with pytest.raises(ProgramError, match=GLUE):
         PieceUnits.learn([f"a{GLUE}b"])
+
+
+def test_accents_belong_to_their_letters():
+    assert pieces("नमस्ते दुनिया 12:30") == ["नमस्ते", "दुनिया", "12", "⁀:⁀", "30"]
+
+
+def test_the_look_reads_targets_with_the_glue_as_tokens():
+    rows = [*DATES, f"a{GLUE}b"]
+    pairs = [Pair((date,), (date,), line, target_text=date) for line, date in enumerate(rows, 1)]
+    assert look(pairs).settings["data.programs"] == "none"
+
+
+def test_a_grammar_over_tokens_is_refused():
+    units = PieceUnits.learn(DATES)
+    with pytest.raises(GrammarError, match="read in pieces"):
+        over_units(Grammar.parse("S -> '2001-03-01'"), units)
 
 
 def test_only_rare_tokens_of_frequent_pieces_are_glued():

@@ -1,9 +1,10 @@
 """Units of plain token targets whose tokens have several parts, such as `2009-12-19` and `14:30`."""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, Self
 
 from ftor.text.programs.lexing import ProgramError
@@ -14,7 +15,6 @@ PIECES = "pieces"
 """The name of the notation."""
 GLUE = "⁀"
 """Stands where a piece is written beside another one without a space."""
-_PIECE = re.compile(r"\d+|[^\W\d_]+|[\W_]")
 
 
 class PieceUnits(TokenUnits):
@@ -62,7 +62,7 @@ def pieces(text: str) -> list[str]:
         raise ProgramError(f"it has {GLUE!r} in it")
     found: list[str] = []
     for token in text.split():
-        parts = _PIECE.findall(token)
+        parts = _parts(token)
         before, after = [False] * len(parts), [False] * len(parts)
         for place, (left, right) in enumerate(pairwise(parts)):
             if _is_mark(left) and not _is_mark(right):
@@ -74,20 +74,37 @@ def pieces(text: str) -> list[str]:
     return found
 
 
+def _parts(token: str) -> list[str]:
+    """The numbers, words of letters and single marks of a token. Accents belong to their letters."""
+    parts: list[str] = []
+    for kind, some in groupby(token, _class):
+        text = "".join(some)
+        parts += list(text) if kind == "mark" else [text]
+    return parts
+
+
+def _class(character: str) -> str:
+    if character.isdecimal():
+        return "number"
+    return "word" if unicodedata.category(character)[0] in "LM" else "mark"
+
+
 def _is_mark(piece: str) -> bool:
-    return not piece[0].isalnum()
+    return _class(piece[0]) == "mark"
 
 
-def are_glued(targets: Sequence[str], rare: float, fewer: float) -> bool:
+def are_glued(targets: Sequence[str], least_rare: float, most_left: float) -> bool:
     """Whether many tokens stand in one target only, and far fewer of their pieces do.
 
     Args:
         targets: the tokens of each, with spaces between them.
-        rare: the least share of tokens that stand in one target.
-        fewer: so many times as large is that share of their pieces at most.
+        least_rare: the least share of tokens that stand in one target.
+        most_left: the same share of pieces is at most this times the share of tokens.
     """
+    if any(GLUE in target for target in targets):
+        return False
     share = _share_seen_once([target.split() for target in targets])
-    return share >= rare and _share_seen_once(list(map(pieces, targets))) <= fewer * share
+    return share >= least_rare and _share_seen_once(list(map(pieces, targets))) <= most_left * share
 
 
 def _share_seen_once(targets: Sequence[Sequence[str]]) -> float:
