@@ -56,7 +56,8 @@ class DataConfig(Section):
     programs: Programs = Field(
         "none",
         description="the notation of targets that are read as trees; auto finds it; tokens: no trees; "
-        "grammar: the words of each rule of decoding.grammar are one unit",
+        "pieces: the same in parts of tokens; grammar: the words of each rule of decoding.grammar are one "
+        "unit",
     )
     arities: str = Field(
         "", description="prefix order: symbols and how many arguments they take, such as `and:2 not:1`"

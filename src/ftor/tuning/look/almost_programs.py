@@ -26,7 +26,7 @@ def not_programs(pairs: Sequence[Pair], settings: dict[str, Value]) -> Finding:
         name = notation.name
         bad = [(pair, problem) for pair in pairs if (problem := _problem(notation, pair.target_text))]
         if len(bad) <= (1 - NEARLY_ALL) * len(pairs):
-            what = _exceptions(name, bad, len(pairs)) if bad else _spacing(name, pairs)
+            what = _exceptions(str(notation), bad, len(pairs)) if bad else _spacing(name, pairs)
             return _nearly(name, bad, what, settings)
     found = almost_prefix([pair.target_text.split() for pair in pairs])
     if found is not None and found.exceptions:
@@ -61,9 +61,8 @@ def _problem(notation: Notation, text: str) -> str:
         program = notation.read(text)
     except ProgramError as error:
         return str(error)
-    return (
-        "it has no brackets" if lacks_structure(notation.name, [program]) else ""
-    )  # those in quotes are none
+    is_flat = lacks_structure(notation.name, [program])  # brackets in quotes are none
+    return "it has no brackets" if is_flat else ""
 
 
 def _prefix_problem(notation: Notation, text: str) -> str:
