@@ -173,13 +173,17 @@ class InferredRules:
             if types.slots[place] == REST:
                 sizes[self._slot_names[place]][size] += count
         separators = {self._slot_names[place]: _separator(place, self._spelling) for place in rests}
+        phrases = {
+            self._slot_names[unit, at] for unit, at in rests if (plain(unit), at) in self._units.phrases
+        }
         end = quoted(self._units.close) if self._spelling is None else "()"
         lines: list[str] = []
         for name, place in sorted(lists.items()):
             kind = types.type_of[place]
             name_of_item = self._narrow.get((kind, types.missing.get(place, frozenset())), self._names[kind])
             item = name_of_item if types.fillers[kind] else None
-            rules = _list_rules(name, item, _least(sizes[name]), end, separators[name])
+            least = 1 if name in phrases else 2
+            rules = _list_rules(name, item, min(_least(sizes[name]), least), end, separators[name])
             lines += [*rules, ""]
         return lines
 

@@ -38,6 +38,7 @@ class UnitSlots:
         keys: the key of each unit that begins with one.
         numbers: the constants that are numbers, if new ones may be copied.
         names: the slots of words of names, if new ones may be copied.
+        phrases: the slots of words of names. New names may be shorter than those of training.
     """
 
     slots: Mapping[str, Sequence[str]]
@@ -50,6 +51,7 @@ class UnitSlots:
     keys: Mapping[str, str] = field(default_factory=dict)
     numbers: Collection[str] = ()
     names: Collection[Place] = ()
+    phrases: Collection[Place] = ()
 
     def of(self, unit: str) -> Sequence[str]:
         """The slots of a unit, whatever the kinds of the objects that it opens."""

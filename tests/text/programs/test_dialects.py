@@ -105,6 +105,7 @@ def test_sentences_and_broken_lines_are_no_programs(targets):
         (["f(a); g(b)", "f(a)", "f(a); g(b"], "line 3: '(' is not closed"),
         (["f(a); g(b)", "f(a) g(b)"], "line 2: no ',' before 'g'"),
         (["f(a); g(b)", "f(a);"], "line 2: ';' stands at the end"),
+        (["f(a); g(b)", "f(a);g(b)"], "line 2: no space between ';' and a word, but one space in line 1"),
     ],
 )
 def test_the_line_that_is_no_program_is_named(targets, reason):
@@ -134,6 +135,20 @@ def test_new_neighbours_have_the_space_of_others():
 
 def test_looking_for_keys_takes_no_longer_in_long_words():
     assert possible_dialects("calls", ["x" * 200_000]) == possible_dialects("calls", ["x"])
+
+
+def test_one_key_without_a_value_is_an_error():
+    """Without keys, `city='New` would be a word, and no name could be copied."""
+    with pytest.raises(ProgramError, match="line 3: no value after 'city='"):
+        learn("calls", ["f(city='New York')"] * 2 + ["f(city=)"] + ["f(city=Rome, n=2)"] * 7)
+
+
+def test_names_may_be_shorter_than_those_of_training():
+    targets = [f"f(city='{name} York')" for name in ("New", "Old", "Big")] * 10
+    programs = Programs.learn(targets)
+    grammar = Grammar.parse(inferred_grammar(encode_pairs(programs, pairs_of(targets)), programs))
+    assert grammar.accepts(programs.encode("f(city='York')"))
+    assert not grammar.accepts(programs.encode("f(city='')"))
 
 
 def test_deep_and_long_lines():

@@ -22,6 +22,8 @@ from ftor.text.programs.lexing import (
 )
 from ftor.text.programs.parsing import CLOSING, NAME_KINDS, PARSERS, Node, Program, parse_prefix
 
+MOST = 0.8
+"""If so many texts have named arguments, the others are errors."""
 S = TypeVar("S")
 T = TypeVar("T")
 
@@ -144,7 +146,19 @@ def learn_and_read(
         except ProgramError as error:
             if error.line > problem.line or not str(problem):  # the one that reads most lines
                 problem = error
+            if dialect.keys and _reads_most(Notation(name, dialect=dialect), texts):
+                break  # without keys, a value would be part of its name
     raise problem
+
+
+def _reads_most(notation: Notation, texts: Sequence[str]) -> bool:
+    bad = 0
+    for text in texts:
+        try:
+            notation.read(text)
+        except ProgramError:
+            bad += 1
+    return bad <= (1 - MOST) * len(texts)
 
 
 def _learn_dialect(
@@ -185,10 +199,9 @@ def _learn_spacing(
                 spacing[before, after], lines[before, after] = space, line
             elif known != space:
                 first = lines[before, after]
-                raise _of_line(
-                    line,
-                    f"{_said(space)} between {before!r} and {after!r}, but {_said(known)} in line {first}",
-                )
+                both = " and ".join(_named_class(kind, dialect) for kind in (before, after))
+                problem = f"{_said(space)} between {both}, but {_said(known)} in line {first}"
+                raise _of_line(line, problem)
     return lexed, spacing
 
 
@@ -204,6 +217,13 @@ def _of_line(line: int, problem: str) -> ProgramError:
     error = ProgramError(f"line {line}: {problem}")
     error.line = line
     return error
+
+
+def _named_class(kind: str, dialect: Dialect) -> str:
+    """A class of lexemes as people know it."""
+    if kind == BETWEEN:
+        return repr(dialect.between) if dialect.between else "a program"
+    return {"atom": "a word", "key": "the name of an argument"}.get(kind, repr(kind))
 
 
 def _said(space: str) -> str:

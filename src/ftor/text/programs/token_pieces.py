@@ -15,6 +15,8 @@ PIECES = "pieces"
 """The name of the notation."""
 GLUE = "⁀"
 """Stands where a piece is written beside another one without a space."""
+GLUED = ("mark", "word", "number")
+"""The kinds of pieces. Of two that are side by side, the first of these has the glue."""
 
 
 class PieceUnits(TokenUnits):
@@ -24,7 +26,7 @@ class PieceUnits(TokenUnits):
     >>> units.encode("2009-12-19")
     ['2009', '⁀-⁀', '12', '⁀-⁀', '19']
 
-    The glue is at marks, so that words and numbers are those of the sentence and can be copied.
+    The glue is at marks, or else at words, so that numbers are those of the sentence and can be copied.
     """
 
     @classmethod
@@ -57,7 +59,7 @@ class PieceUnits(TokenUnits):
 
 
 def pieces(text: str) -> list[str]:
-    """The pieces of the tokens of a text, with the glue at marks, or else before the second of two words."""
+    """The pieces of the tokens of a text. The glue is at marks, or else at words: numbers can be copied."""
     if GLUE in text:
         raise ProgramError(f"it has {GLUE!r} in it")
     found: list[str] = []
@@ -65,7 +67,7 @@ def pieces(text: str) -> list[str]:
         parts = _parts(token)
         before, after = [False] * len(parts), [False] * len(parts)
         for place, (left, right) in enumerate(pairwise(parts)):
-            if _is_mark(left) and not _is_mark(right):
+            if GLUED.index(_class(left[0])) < GLUED.index(_class(right[0])):
                 after[place] = True
             else:
                 before[place + 1] = True
@@ -87,10 +89,6 @@ def _class(character: str) -> str:
     if character.isdecimal():
         return "number"
     return "word" if unicodedata.category(character)[0] in "LM" else "mark"
-
-
-def _is_mark(piece: str) -> bool:
-    return _class(piece[0]) == "mark"
 
 
 def are_glued(targets: Sequence[str], least_rare: float, most_left: float) -> bool:

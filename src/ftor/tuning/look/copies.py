@@ -150,7 +150,7 @@ class NeededLater(NamedTuple):
         return [*self.same, *self.other_case]
 
 
-def decide(counts: CopyCounts, needed_later: NeededLater, part: Part) -> Decision:
+def decide(counts: CopyCounts, needed_later: NeededLater, part: Part, names: Sequence[str] = ()) -> Decision:
     """Whether the model should copy.
 
     A copied word that no other pair has is the evidence: only copying can write such a word in a new pair.
@@ -159,6 +159,7 @@ def decide(counts: CopyCounts, needed_later: NeededLater, part: Part) -> Decisio
         counts: the copies of the training pairs.
         needed_later: copied words that training targets lack.
         part: what targets consist of.
+        names: in quotes, if they come from the sentences.
     """
     copies = counts.summary()
     rare = len(counts.rare_copied) >= RARE_TYPES and copies.rare_copied >= RARE_COPIED
@@ -167,7 +168,7 @@ def decide(counts: CopyCounts, needed_later: NeededLater, part: Part) -> Decisio
     forms = " ".join(one.rule for one in counts.forms if one.follows)
     any_case = _ignores_case(counts, needed_later)
     needed = needed_later.all if any_case else needed_later.same
-    if not (rare or numbers or needed or forms):
+    if not (rare or numbers or needed or forms or names):
         return _no_evidence(counts, copies, part)
     settings: dict[str, Value] = {"model.copying": True, "training.word_dropout": 0.1}
     if any_case:
@@ -178,6 +179,8 @@ def decide(counts: CopyCounts, needed_later: NeededLater, part: Part) -> Decisio
             f"{len(counts.rare_copied)} of {len(counts.rare)} target words that only one pair has are words "
             f"of its source ({some_of(counts.rare_copied)})"
         )
+    if names:
+        why.append(f"{len(names)} names in quotes stand in their sources ({some_of(names)})")
     if numbers:
         why.append(f"{percent(copies.numbers_copied, 0)} of the numbers in targets stand in the source")
     if needed:

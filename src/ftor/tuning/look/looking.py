@@ -15,6 +15,7 @@ from ftor.text.reading import Pair
 from ftor.tuning.look import copies, dev_and_test, linking, oddities, pretrained, sizes
 from ftor.tuning.look.almost_programs import not_programs
 from ftor.tuning.look.findings import Finding, Lengths, Look, Part, Split, Words
+from ftor.tuning.look.names import names_from_sentences
 from ftor.tuning.look.units import TrainingUnits
 
 MOST_PAIRS = 5000
@@ -55,7 +56,8 @@ def look(
     all_units = _units(programs, train)
     counts = copies.CopyCounts(_without_long(all_units))
     part: Part = "token" if programs is None else "unit"
-    copying = copies.decide(counts, copies.NeededLater.of(counts, _units(programs, dev)), part)
+    names = names_from_sentences(some, programs) if isinstance(programs, Programs) else []
+    copying = copies.decide(counts, copies.NeededLater.of(counts, _units(programs, dev)), part, names)
     if programs is not None and not copying.finding.settings.get("model.copying"):
         programs, program_findings = _programs(splits, copying=False, arities=arities, dialects=dialects)
         all_units = _units(programs, train)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from ftor.grammar import Grammar
 from ftor.grammar.inferred_rules import Spelling
 from ftor.grammar.inferring import Generality, infer
-from ftor.grammar.naming import Place
 from ftor.grammar.unit_slots import UnitSlots
 from ftor.text.copying import Copying
 from ftor.text.programs.codec import CLOSE_NAME, Programs
@@ -39,7 +38,8 @@ def inferred_grammar(
     """
     units = _unit_slots(programs)
     if copies:
-        units = replace(units, numbers=_numbers(programs), names=_slots_of_names(programs))
+        names = set() if programs.short_names else units.phrases  # in JSON all words have quotes
+        units = replace(units, numbers=_numbers(programs), names=names)
     copied = {unit for pair in pairs for unit in pair.target if unit in pair.source} if copies else set()
     spelling = None
     if original:
@@ -88,6 +88,12 @@ def _unit_slots(programs: Programs) -> UnitSlots:
             if symbol.kind == "object"
         },
         keys={name: head.text for name, head in heads.items() if head.kind == "key"},
+        phrases={
+            (name, slot)
+            for name, some in owned.items()
+            for slot, (symbol, _) in enumerate(some)
+            if symbol.kind in NAME_KINDS
+        },
     )
 
 
@@ -97,18 +103,6 @@ def _numbers(programs: Programs) -> set[str]:
         name
         for name, unit in programs.units.items()
         if len(unit) == 1 and isinstance(unit[0], Symbol) and NUMBER.fullmatch(unit[0].text)
-    }
-
-
-def _slots_of_names(programs: Programs) -> set[Place]:
-    """The slots of words in quotes. In JSON quotes are no sign of a name: all words have them."""
-    if programs.short_names:
-        return set()
-    return {
-        (name, slot)
-        for name, unit in programs.units.items()
-        for slot, (symbol, _) in enumerate(owners(unit))
-        if symbol.kind in NAME_KINDS
     }
 
 
