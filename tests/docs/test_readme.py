@@ -77,6 +77,6 @@ def test_the_commands_of_the_first_model_print_what_the_page_shows(outputs):
     assert explained in printed
     text = PAGES[FIRST_MODEL].read_text("utf-8")
     odd = re.findall(r'"prediction": "(o\w+ \w+ attic)".*"score": (-[\d.e-]+)', printed)
-    assert [output for output, _ in odd] == ["open lamp attic", "open door attic"]
+    assert [output for output, _ in odd] == ["open lamp attic", "on lamp attic"]
     assert all(f"`{output}`" in text for output, _ in odd)
     assert f"from {abs(float(odd[0][1])):.1f} to −{abs(float(odd[1][1])):.1f}" in " ".join(text.split())

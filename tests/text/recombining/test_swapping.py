@@ -107,3 +107,14 @@ def test_swaps_do_not_depend_on_the_order_of_sets():
         for seed in ("1", "2", "3")
     }
     assert len(found) == 1
+
+
+def test_words_that_only_stand_between_others_are_left_alone():
+    """`*` and `+` differ alike in short formulas, but not in longer ones."""
+    short = [
+        f"{one} {sign} {other}" for one in "abcdef" for sign in "*+" for other in "abcdef" if one != other
+    ]
+    pairs = [
+        Pair(tuple(text.split()), (text[0], text[4], text[2]), line) for line, text in enumerate(short, 1)
+    ]
+    assert set(Swaps(pairs)._swaps) == set("abcdef")

@@ -52,8 +52,11 @@ class Swaps:
         self._bigrams = NGrams(pair.source for pair in pairs).bigrams
         self._always = _always(pairs)
         self._swaps: defaultdict[str, list[Swap]] = defaultdict(list)
+        # Words that only stand between others, such as `*` and `and`, may bind more or less than each other.
+        edges = {word for pair in pairs for word in (pair.source[0], pair.source[-1])}
         for swap in _interchangeable(pairs):
-            if swap.token in self._always[swap.word] and swap.new in self._always[swap.other]:
+            always = swap.token in self._always[swap.word] and swap.new in self._always[swap.other]
+            if always and {swap.word, swap.other} <= edges:
                 self._swaps[swap.word].append(swap)
 
     def drawn(self, pair: Pair, random: Random) -> Pair | None:
