@@ -52,3 +52,16 @@ def test_a_token_that_stands_in_the_sentence_names_itself():
     ]
     for pair, links in zip(pairs, link_words(pairs, 30, closely=True), strict=True):
         assert [pair.source[links.word_of[place]] for place in (1, 2)] == list(pair.target[1:])
+
+
+def test_a_bracket_names_nothing():
+    """A sentence can have a bracket that is also the unit that closes a list."""
+    sides = [("a", "b"), ("b", "c"), ("c", "a"), ("c", "b")]
+    pairs = [
+        Pair(("(", one, "and", other, ")", "or", last), ("or(", "and(", one, other, ")", last, ")"), 1)
+        for one, other in sides
+        for last in ("x", "y")
+    ]
+    for pair, links in zip(pairs, link_words(pairs, 30, closely=True), strict=True):
+        named = [links.word_of[place] for place, unit in enumerate(pair.target) if unit == ")"]
+        assert pair.source.index(")") not in named

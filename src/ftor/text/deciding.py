@@ -14,13 +14,13 @@ from ftor.text.programs.units import JOINER
 from ftor.text.reading import Pair
 
 LEAST = 6
-"""A word must be seen with a unit so often."""
+"""A word must be seen with a unit at least this often."""
 DECIDED = 0.95
-"""Beside a word that decides it, a meaning has at least this share. In all sentences no meaning has it."""
+"""Beside a deciding word, one meaning has at least this share. Over all sentences, no meaning has it."""
 COMPANION = 0.98
 """Least share of the pairs with a companion that have its unit."""
 RARE = 0.7
-"""Units of more than this share of all pairs have no companions: they come with every word."""
+"""Units that stand in more than this share of all pairs have no companions: they come with every word."""
 Side = Literal["before", "after"]
 Positions = Sequence[int | None]
 """For each unit of a pair the position of its word, or None."""

@@ -125,7 +125,7 @@ def link_words(pairs: Sequence[Pair], iterations: int, closely: bool = False) ->
         partners = _named_alike(pairs) | partners
 
     def link(pair: Pair, unit: str, word: int | None) -> int | None:
-        if closely and pair.source.count(unit) == 1:
+        if closely and unit[-1].isalnum() and pair.source.count(unit) == 1:  # a bracket is no name
             return pair.source.index(unit)
         if word is not None and is_specific(pair.source[word], unit):
             return word

@@ -15,12 +15,11 @@ from ftor.text.reading import Pair
 from ftor.text.recombining.fluency import BOUNDARY, NGrams
 
 LEAST = 10
-"""So many couples of sentences that differ in one word must show how their targets differ."""
+"""At least this many couples of sentences that differ in one word must show how their targets differ."""
 WORDS_AT_A_PLACE = 30
-"""At most so many words that can stand in one place are compared. A place with more has names."""
-
+"""Words are compared at places where at most this many can stand. A place with more has names."""
 LONGEST = 50
-"""Sentences of more words are not compared."""
+"""Sentences of more words than this are not compared."""
 
 Tokens = tuple[str, ...]
 
